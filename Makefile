@@ -1,0 +1,50 @@
+# Every command of treecast's developers. `make demo` and `make test` need Go
+# and a C compiler, nothing else: modules come through the Go client.
+
+GO     ?= go
+TOOLS  := $(GO) -C .ci/tools
+BIN    := bin/treecast
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -X main.version=$(VERSION)
+
+.DEFAULT_GOAL := build
+.PHONY: build test check demo bench bench-smoke fuzz sim soak proto lint page dist clean generated
+
+build:
+	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/treecast
+
+demo: build
+	$(BIN) demo
+
+# Everything that must pass.
+test:
+	GO='$(GO)' bash .ci/test
+
+# lint, generated files and go.mod unchanged, then test.
+check: lint generated test
+
+lint:
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
+	$(TOOLS) build -o ../../bin/ mvdan.cc/gofumpt honnef.co/go/tools/cmd/staticcheck
+	@out=$$(bin/gofumpt -l $$(git ls-files '*.go' | grep -v '\.pb\.go$$')); test -z "$$out" || { echo "not gofumpt-ed:"; echo "$$out"; exit 1; }
+	$(GO) vet ./...
+	bin/staticcheck ./...
+
+# Fails if what is committed is not what the sources give.
+generated:
+	GO='$(GO)' bash .ci/generated
+
+proto:
+	@mkdir -p bin
+	$(TOOLS) build -o ../../bin/ google.golang.org/protobuf/cmd/protoc-gen-go
+	PATH="$(CURDIR)/bin:$$PATH" $(TOOLS) run ./protogen ../../proto bps.proto
+
+# Each fuzz target for FUZZTIME; a target below FUZZMIN executions fails.
+fuzz:
+	GO='$(GO)' FUZZTIME=$(or $(FUZZTIME),20s) FUZZMIN=$(or $(FUZZMIN),100000) bash .ci/fuzz
+
+bench bench-smoke sim soak page dist:
+	@echo "make $@: its work is still to come (see CHANGELOG.md, Unreleased)" >&2; exit 2
+
+clean:
+	rm -rf bin build dist
