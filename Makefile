@@ -2,7 +2,7 @@
 # and a C compiler, nothing else: modules come through the Go client.
 
 GO     ?= go
-TOOLS  := $(GO) -C .ci/tools
+TOOL   := $(GO) tool -modfile=.ci/tools/go.mod
 BIN    := bin/treecast
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -X main.version=$(VERSION)
@@ -24,20 +24,17 @@ test:
 check: lint generated test
 
 lint:
-	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
-	$(TOOLS) build -o ../../bin/ mvdan.cc/gofumpt honnef.co/go/tools/cmd/staticcheck
-	@out=$$(bin/gofumpt -l $$(git ls-files '*.go' | grep -v '\.pb\.go$$')); test -z "$$out" || { echo "not gofumpt-ed:"; echo "$$out"; exit 1; }
+	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "not gofmt-ed:"; echo "$$out"; exit 1; }
+	@out=$$($(TOOL) gofumpt -l $$(git ls-files '*.go' | grep -v '\.pb\.go$$')); test -z "$$out" || { echo "not gofumpt-ed:"; echo "$$out"; exit 1; }
 	$(GO) vet ./...
-	bin/staticcheck ./...
+	$(TOOL) staticcheck ./...
 
 # Fails if what is committed is not what the sources give.
 generated:
 	GO='$(GO)' bash .ci/generated
 
 proto:
-	@mkdir -p bin
-	$(TOOLS) build -o ../../bin/ google.golang.org/protobuf/cmd/protoc-gen-go
-	PATH="$(CURDIR)/bin:$$PATH" $(TOOLS) run ./protogen ../../proto bps.proto
+	$(GO) -C .ci/tools run ./protogen ../../proto bps.proto
 
 # Each fuzz target for FUZZTIME; a target below FUZZMIN executions fails.
 fuzz:

@@ -1,0 +1,53 @@
+package probe
+
+import "time"
+
+// A foreigner is a foreign child that plain probes were sent to. Its answers
+// carry no id and come in order.
+type foreigner struct {
+	stream  StreamID
+	search  uint64 // the search that waits for its answer; 0 = none
+	until   time.Time
+	owed    int // answers that nobody waits for any more
+	ignored int // probes it left unanswered
+}
+
+// maxIgnored is how many plain probes a child may ignore before it is left alone.
+const maxIgnored = 2
+
+func (s *Searches) foreigner(stream StreamID) *foreigner {
+	for i := range s.foreign {
+		if s.foreign[i].stream == stream {
+			return &s.foreign[i]
+		}
+	}
+	return nil
+}
+
+// askForeign sends plain probes for the search key to the foreign children that
+// can be asked, and says whether there was any.
+func (s *Searches) askForeign(now time.Time, key uint64, se *search, links []Link, out []Action) ([]Action, bool) {
+	asked := false
+	for i := range links {
+		l := &links[i]
+		if !l.Foreign || l.Stream == se.from {
+			continue
+		}
+		f := s.foreigner(l.Stream)
+		if f == nil {
+			s.foreign = append(s.foreign, foreigner{stream: l.Stream})
+			f = &s.foreign[len(s.foreign)-1]
+		}
+		if f.search != 0 || f.ignored >= maxIgnored {
+			continue
+		}
+		f.search, f.until = key, now.Add(s.cfg.PlainWait)
+		if se.until.Before(f.until) {
+			f.until = se.until
+		}
+		se.asks = append(se.asks, ask{l.Stream, 0})
+		out = append(out, Action{Stream: l.Stream, Body: plainProbe(se.depth)})
+		asked = true
+	}
+	return out, asked
+}

@@ -1,0 +1,4 @@
+package tree
+
+// Valid checks the invariants of Cohort.
+func (c *Cohort) Valid() error { return c.valid() }
