@@ -167,6 +167,8 @@ func (c *Cohort) joined(now time.Time, token probe.Token, found []wire.Candidate
 	if c.takes(&p.asker) { // a slot came free meanwhile
 		return c.accept(now, p.stream, p.peer, &p.sub, out)
 	}
+	// What a child names is hearsay, and this node no answer to its own FULL.
+	found = slices.DeleteFunc(found, func(f wire.Candidate) bool { return f.Addr == c.cfg.Self })
 	c.countRound(now, p.peer, len(found) == 0)
 	return c.full(p.stream, found, out)
 }

@@ -184,7 +184,7 @@ func (c *Cohort) attach(now time.Time, d dialling, ev *Dialled, out []Action) ([
 	if out, ok = c.learnSpec(d.peer, ack.Spec, out); !ok {
 		return append(out, end), false
 	}
-	c.data.noteHeads(ack.Heads)
+	c.noteHeads(ack.Heads)
 	c.parents = append(c.parents, parent{
 		stream: ev.Stream, peer: d.peer, band: band, foreign: foreign, broker: band == 1, since: now,
 	})
@@ -219,6 +219,7 @@ func (c *Cohort) settled(out []Action) []Action {
 		out = append(out, Action{Kind: ActCancel, Dial: &Dial{ID: d.id, Peer: d.peer}})
 	}
 	s.dials, s.spare, s.at, s.rounds = nil, nil, time.Time{}, 0
+	s.tried = false // the next loss is a new search
 	return out
 }
 
@@ -229,6 +230,9 @@ func (c *Cohort) referred(now time.Time, found []wire.Candidate, out []Action) [
 	for i := range found {
 		f := &found[i]
 		if f.Addr == c.cfg.Self || c.parentPeer(f.Addr) != nil || c.childPeer(f.Addr) != nil {
+			continue
+		}
+		if slices.ContainsFunc(s.spare, func(o wire.Candidate) bool { return o.Addr == f.Addr }) {
 			continue
 		}
 		if len(c.children) > 0 && !(f.HasBand && c.mayKeep(Rank{Band: f.Band, Overlay: f.Addr}, false)) {
@@ -294,7 +298,7 @@ func (c *Cohort) empty(now time.Time, out []Action) []Action {
 	if s.failed > 0 && s.failed < len(s.entries) {
 		return c.round(now, out) // another entry point, before any waiting
 	}
-	cycles := s.rounds / max(len(s.entries), 1)
+	cycles := (s.rounds - 1) / max(len(s.entries), 1)
 	wait := min(c.cfg.Timing.EntryWait<<min(cycles, 16), c.cfg.Timing.EntryWaitMax)
 	s.failed = 0
 	s.at = now.Add(c.chance(wait))
