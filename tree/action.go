@@ -79,8 +79,6 @@ type Dial struct {
 	// Underlays are hints that came with a candidate, to be judged by the driver
 	// (PROTOCOL §6); empty for an entry point.
 	Underlays [][]byte
-	// Via is the peer whose answer brought the hints; zero for an entry point.
-	Via wire.Overlay
 	// Entry says that Peer is an entry point of the driver's own list.
 	Entry bool
 	// Body is the Subscribe message, no length prefix.

@@ -85,7 +85,6 @@ func printDial(d *tree.Dial) string {
 	w.addIf(s.Displace, "displace")
 	w.addIf(s.Version != 1, "version=%d", s.Version)
 	w.addIf(d.Entry, "entry")
-	w.addIf(d.Via != wire.Overlay{}, "via=%s", nodeName(d.Via))
 	for _, u := range d.Underlays {
 		w.add("at=%s", u)
 	}

@@ -124,9 +124,6 @@ func (c *Cohort) dial(d dialling, underlays [][]byte, out []Action) []Action {
 		sub.Band = 0
 	}
 	dial := &Dial{ID: d.id, Peer: d.peer, Underlays: underlays, Entry: d.entry, Body: sub.Append(nil)}
-	if d.named && !s.originEntry {
-		dial.Via = s.origin
-	}
 	return append(out, Action{Kind: ActDial, Peer: d.peer, Dial: dial})
 }
 

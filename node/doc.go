@@ -1,0 +1,22 @@
+// Package node runs treecast on libp2p: it owns everything that touches the
+// world around the deterministic core in package tree (PROTOCOL §1 to §5, §10).
+//
+// A [Node] has one identity, one libp2p host and any number of cohorts. Per
+// cohort one goroutine, the loop, owns the core; per stream there is one reader
+// and one writer; a fixed pool of goroutines checks chunks for all cohorts:
+//
+//	reader ──batches──▶ loop ──frames──▶ queue of each child ──▶ writer
+//	                    │  ▲
+//	               chunks  verdicts, in the order asked
+//	                    ▼  │
+//	                  verifier pool
+//
+// A reader blocks on the loop, so that a flood is stopped at its source; the
+// loop blocks on nobody: a child whose queue is full is cut off, and a
+// subscription that does not keep up ends. A chunk's bytes are read once into a
+// buffer of wire.Pool; that same buffer is verified, queued to every child and
+// shown to the application.
+//
+// What the package never does: decide anything about the tree (package tree
+// does), re-encode a chunk that it relays, or write a key into a log.
+package node

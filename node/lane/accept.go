@@ -1,0 +1,133 @@
+package lane
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"treecast/wire/beef"
+)
+
+// accept serves the consumers that connect.
+func (e *Egress) accept() {
+	var open atomic.Int64
+	for {
+		nc, err := e.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // out of descriptors: others may become free
+			e.cfg.Log.Warn("accept failed", "door", "egress", "err", err)
+			sleep(e.closing, acceptPause)
+			continue
+		}
+		if open.Load() >= int64(e.cfg.Limits.Consumers) {
+			e.refused.add(refusedConsumers)
+			answer(nc, fmt.Errorf("lane: %d consumers are connected", e.cfg.Limits.Consumers))
+			nc.Close()
+			continue
+		}
+		open.Add(1)
+		e.wg.Go(func() { // ends when the connection does; Close ends that
+			defer open.Add(-1)
+			defer nc.Close()
+			e.consume(nc)
+		})
+	}
+}
+
+// consume reads a consumer's election and streams to it.
+func (e *Egress) consume(nc net.Conn) {
+	election, format, err := e.elect(nc)
+	if err != nil {
+		e.refused.add(refusedElection)
+		e.cfg.Log.Info("consumer refused", "remote", nc.RemoteAddr().String(), "err", err)
+		answer(nc, err)
+		linger(nc)
+		return
+	}
+	c := e.add(nc.RemoteAddr().String(), false, election, format)
+	defer e.remove(c)
+	e.cfg.Log.Info("lane open", "lane", c.name, "topics", len(election.Topics), "format", format.String())
+	e.sessionEnded(c, c.session(nc, true))
+}
+
+// elect reads the election line. Its errors are for the consumer.
+func (e *Egress) elect(nc net.Conn) (beef.Election, Format, error) {
+	defer context.AfterFunc(e.closing, func() { nc.SetReadDeadline(time.Now()) })()
+	if err := nc.SetReadDeadline(time.Now().Add(e.cfg.Limits.Election)); err != nil {
+		return beef.Election{}, 0, err
+	}
+	line, err := readLine(nc)
+	if err != nil {
+		return beef.Election{}, 0, err
+	}
+	r, err := ParseRequest(line)
+	if err != nil {
+		return beef.Election{}, 0, err
+	}
+	if r.Resume != "" {
+		return beef.Election{}, 0, fmt.Errorf("lane: election line: resume %q: this node keeps no retention", r.Resume)
+	}
+	election, format, err := r.Election()
+	if err != nil {
+		return beef.Election{}, 0, err
+	}
+	return election, format, nc.SetReadDeadline(time.Time{})
+}
+
+// readLine reads up to the first newline, or to the end of what the consumer
+// sends. Bytes behind the newline are dropped: a consumer has nothing more to say.
+func readLine(r io.Reader) ([]byte, error) {
+	buf := make([]byte, 0, 512)
+	for len(buf) < MaxRequest {
+		if len(buf) == cap(buf) {
+			buf = append(make([]byte, 0, min(2*cap(buf), MaxRequest)), buf...)
+		}
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		from := len(buf)
+		buf = buf[:from+n]
+		if at := bytes.IndexByte(buf[from:], '\n'); at >= 0 {
+			return buf[:from+at], nil
+		}
+		if errors.Is(err, io.EOF) {
+			return buf, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("lane: election line: %w", err)
+		}
+	}
+	return nil, fmt.Errorf("lane: election line: longer than %d bytes", MaxRequest)
+}
+
+// answerWait is what a refused consumer has to take the answer and go.
+const answerWait = time.Second
+
+// answer tells a consumer why it is refused, in one line of JSON.
+func answer(nc net.Conn, reason error) {
+	line, err := json.Marshal(struct {
+		Error string `json:"error"`
+	}{reason.Error()})
+	if err != nil {
+		return // a string always marshals
+	}
+	nc.SetWriteDeadline(time.Now().Add(answerWait))
+	nc.Write(append(line, '\n')) // one that cannot be told is closed all the same
+}
+
+// linger lets an answer arrive: to close with bytes unread would reset the
+// connection and destroy it.
+func linger(nc net.Conn) {
+	half, ok := nc.(*net.TCPConn)
+	if !ok || half.CloseWrite() != nil {
+		return
+	}
+	nc.SetReadDeadline(time.Now().Add(answerWait))
+	io.Copy(io.Discard, io.LimitReader(nc, maxSurplus)) // whatever ends it, the next is to close
+}

@@ -1,0 +1,253 @@
+package lane
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"treecast/wire/beef"
+)
+
+// Egress delivers a cohort's objects to consumers (PROTOCOL §7 Election, Egress
+// lanes). It is safe for concurrent use, but the order in which a consumer gets
+// objects is that of the calls of Handle.
+type Egress struct {
+	cfg      EgressConfig
+	listener net.Listener // nil: nobody connects
+
+	closing context.Context // ends when Close begins
+	begin   context.CancelFunc
+	ended   context.Context // ends when Close has waited long enough
+	end     context.CancelFunc
+	wg      sync.WaitGroup
+	closed  counts // lanes closed
+	refused counts // connections refused
+
+	mu        sync.Mutex // covers what follows
+	consumers map[beef.ConsumerID]*consumer
+	elections beef.Elections
+	lastID    beef.ConsumerID
+	parts     *beef.Reassembler
+	delivered *window[deliveredKey, struct{}] // nil: nothing is remembered
+	matches   []beef.Match                    // of one object, reused
+	counted   egressCounts
+}
+
+// deliveredKey is one object at one consumer.
+type deliveredKey struct {
+	object   pair
+	consumer beef.ConsumerID
+}
+
+// egressCounts are the counters that mu covers.
+type egressCounts struct {
+	messages, objects, unmatched, repeated uint64
+	records, bytes, lost                   uint64 // of consumers that have gone
+	ignored                                counts
+}
+
+// NewEgress starts the dialled lanes and, if configured, listens for consumers.
+// The error names the configuration's first fault, or the address that cannot be
+// listened on.
+func NewEgress(cfg EgressConfig) (*Egress, error) {
+	cfg.Dial = slices.Clone(cfg.Dial)
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	e := &Egress{cfg: cfg, consumers: make(map[beef.ConsumerID]*consumer)}
+	if cfg.Limits.Delivered > 0 && cfg.Limits.DeliveredAge > 0 {
+		e.delivered = newWindow[deliveredKey, struct{}](cfg.Limits.Delivered, cfg.Limits.DeliveredAge)
+	}
+	e.parts, err = beef.NewReassembler(beef.ReassemblerConfig{
+		Slots:     cfg.Limits.Slots,
+		Bytes:     cfg.Limits.Bytes,
+		Age:       cfg.Limits.Age,
+		MaxObject: cfg.MaxObject,
+		Wants:     e.wants,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("lane: egress config: %w", err)
+	}
+	if cfg.Listen != "" {
+		if e.listener, err = net.Listen("tcp", cfg.Listen); err != nil {
+			return nil, fmt.Errorf("lane: egress lane: %w", err)
+		}
+	}
+	e.closing, e.begin = context.WithCancel(context.Background())
+	e.ended, e.end = context.WithCancel(context.Background())
+	for i := range cfg.Dial {
+		d := &cfg.Dial[i]
+		c := e.add(d.Name, true, d.Election, d.Format)
+		e.wg.Go(func() { e.dial(c, d) }) // ends with e.closing
+	}
+	if e.listener != nil {
+		e.wg.Go(e.accept) // ends when Close closes the listener
+	}
+	return e, nil
+}
+
+// Addr returns the address that consumers connect to; nil if there is none.
+func (e *Egress) Addr() net.Addr {
+	if e.listener == nil {
+		return nil
+	}
+	return e.listener.Addr()
+}
+
+// Close takes no more messages, gives connected consumers a moment for what waits
+// for them, and closes every lane. Nothing of the egress runs afterwards. It may
+// be called twice.
+func (e *Egress) Close() error {
+	e.begin()
+	if e.listener != nil {
+		e.listener.Close() // the error is that it is closed
+	}
+	e.mu.Lock()
+	for _, c := range e.consumers {
+		c.queue.close()
+	}
+	e.mu.Unlock()
+	if e.cfg.Limits.Flush > 0 {
+		stop := time.AfterFunc(e.cfg.Limits.Flush, e.end)
+		defer stop.Stop()
+	} else {
+		e.end()
+	}
+	e.wg.Wait()
+	e.end()
+	return nil
+}
+
+// Handle takes one message of the cohort. It never waits for a consumer. What is
+// neither an object frame nor a fragment is counted and dropped.
+func (e *Egress) Handle(m Message) {
+	if m.Release != nil {
+		defer m.Release()
+	}
+	now := time.Now()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.counted.messages++
+	version, err := beef.FrameVersion(m.Payload)
+	if err != nil {
+		e.ignore(&m, err)
+		return
+	}
+	if version == beef.FrameVerFragment {
+		frag, err := beef.ParseFragment(m.Payload)
+		if err != nil {
+			e.ignore(&m, err)
+			return
+		}
+		if f, outcome := e.parts.Add(now, &frag); outcome == beef.OutcomeComplete {
+			e.deliver(now, &m, &f, f.Payload)
+		}
+		return
+	}
+	f, err := beef.ParseFrame(m.Payload)
+	if err != nil {
+		e.ignore(&m, err)
+		return
+	}
+	e.deliver(now, &m, &f, nil)
+}
+
+// ignore counts a message that is no part of an object; called under mu.
+func (e *Egress) ignore(m *Message, err error) {
+	reason := "malformed"
+	if fault := (*beef.FaultError)(nil); errors.As(err, &fault) {
+		reason = fault.Reason
+	}
+	e.counted.ignored.add(reason)
+	e.cfg.Log.Debug("message ignored", "owner", hex.EncodeToString(m.Owner[:]), "index", m.Index, "err", err)
+}
+
+// wants is asked by the reassembler, so under mu, when fragment 0 is there.
+func (e *Egress) wants(f *beef.Fragment) bool {
+	offer, ok := beef.OfferOfFragment(f)
+	return !ok || e.elections.Wants(&offer)
+}
+
+// deliver gives an object to every consumer that elects it and did not have it;
+// called under mu. owned is the payload where it is nobody else's memory; nil
+// makes one copy for all consumers, so that an object that waits for one of them
+// does not hold on to the node's buffers.
+func (e *Egress) deliver(now time.Time, m *Message, f *beef.Frame, owned []byte) {
+	offer, err := beef.OfferOf(f)
+	if err != nil {
+		e.ignore(m, err)
+		return
+	}
+	e.counted.objects++
+	e.matches = e.elections.Match(&offer, e.matches[:0])
+	if len(e.matches) == 0 {
+		e.counted.unmatched++
+		return
+	}
+	key := pairOf(f.ContentID, f.TopicID)
+	for _, match := range e.matches {
+		if !e.first(now, deliveredKey{key, match.Consumer}) {
+			e.counted.repeated++
+			continue
+		}
+		if owned == nil {
+			owned = slices.Clone(f.Payload)
+		}
+		c := e.consumers[match.Consumer]
+		d := delivery{payload: owned}
+		if c.format == FormatFrame {
+			d.headLen = len(beef.AppendHeader(d.head[:0], f))
+		} else {
+			d.headLen = len(beef.AppendDeliveryHeader(d.head[:0], &beef.Delivery{TopicID: match.Topic, Payload: owned}))
+		}
+		if !c.queue.put(&d) {
+			c.overflow(&d)
+		}
+	}
+}
+
+// first tells whether the consumer did not have the object, and remembers that it
+// now has (PROTOCOL §7 Duplicate submissions).
+func (e *Egress) first(now time.Time, key deliveredKey) bool {
+	if e.delivered == nil {
+		return true
+	}
+	if _, had := e.delivered.get(now, key); had {
+		return false
+	}
+	e.delivered.put(now, key, struct{}{})
+	return true
+}
+
+// add registers a consumer.
+func (e *Egress) add(name string, dialed bool, election beef.Election, format Format) *consumer {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.lastID++
+	c := &consumer{e: e, id: e.lastID, name: name, dialed: dialed, format: format, queue: newQueue(e.cfg.Limits.Queue)}
+	e.consumers[c.id] = c
+	e.elections.Set(c.id, election)
+	if e.closing.Err() != nil { // Close has passed by
+		c.queue.close()
+	}
+	return c
+}
+
+// remove forgets a consumer, keeping its counters.
+func (e *Egress) remove(c *consumer) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.elections.Remove(c.id)
+	delete(e.consumers, c.id)
+	c.queue.close()
+	c.lost.Add(uint64(c.queue.clear()))
+	e.counted.records += c.records.Load()
+	e.counted.bytes += c.bytes.Load()
+	e.counted.lost += c.lost.Load()
+}

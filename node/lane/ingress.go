@@ -1,0 +1,202 @@
+package lane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"treecast/wire/beef"
+)
+
+// Ingress takes objects from publishers and puts them into the cohort (PROTOCOL
+// §7 Ingress doors). It is safe for concurrent use.
+type Ingress struct {
+	cfg       IngressConfig
+	hashKey   uint64
+	listeners []net.Listener
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+	queue  chan *object // to the publishing goroutine
+
+	conns   *semaphore.Weighted
+	large   *semaphore.Weighted // objects over largeObject being received
+	backlog *semaphore.Weighted // bytes of chunks not settled
+	claims  *claims
+	rate    nodeRate
+	chunks  chunkPool
+	counted ingressCounts
+}
+
+// NewIngress opens the doors and serves them until Close. The error names the
+// configuration's first fault, or the address that cannot be listened on.
+func NewIngress(cfg IngressConfig) (*Ingress, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	scan := beef.ScannerConfig{MaxObject: cfg.MaxObject}
+	if _, err := beef.NewScanner(scan); err != nil {
+		return nil, fmt.Errorf("lane: ingress config MaxObject: %w", err)
+	}
+	if _, err := beef.ChunkCount(cfg.MaxObject + beef.MaxEnvelope); err != nil {
+		return nil, fmt.Errorf("lane: ingress config MaxObject: %w", err)
+	}
+	sender := beef.SenderOf(cfg.Overlay)
+	if cfg.Sender.IsValid() {
+		sender = cfg.Sender.As16()
+	}
+	in := &Ingress{
+		cfg:     cfg,
+		hashKey: beef.HashKey(sender, cfg.Group),
+		queue:   make(chan *object),
+		conns:   semaphore.NewWeighted(int64(cfg.Limits.Conns)),
+		large:   semaphore.NewWeighted(int64(cfg.Limits.LargeObjects)),
+		backlog: semaphore.NewWeighted(cfg.Limits.Backlog),
+		claims:  newClaims(cfg.Limits.Window, cfg.Limits.WindowAge),
+		rate:    nodeRate{objects: newBucket(cfg.Limits.NodeObjects)},
+	}
+	in.ctx, in.cancel = context.WithCancel(context.Background())
+	if err := in.listen(); err != nil {
+		in.cancel()
+		return nil, err
+	}
+	in.wg.Go(in.publish) // ends with in.ctx
+	for i, l := range in.listeners {
+		in.wg.Go(func() { in.accept(l, &cfg.Doors[i]) }) // ends when Close closes l
+	}
+	return in, nil
+}
+
+// listen opens every door or none.
+func (in *Ingress) listen() error {
+	for i := range in.cfg.Doors {
+		addr, err := in.cfg.Doors[i].address()
+		if err == nil {
+			var l net.Listener
+			if l, err = net.Listen("tcp", addr); err == nil {
+				in.listeners = append(in.listeners, l)
+				continue
+			}
+			err = fmt.Errorf("lane: ingress door: %w", err)
+		}
+		in.closeListeners()
+		return err
+	}
+	return nil
+}
+
+func (in *Ingress) closeListeners() {
+	for _, l := range in.listeners {
+		l.Close() // the error is that it is closed
+	}
+}
+
+// Addrs returns the addresses that the doors listen on, in the order of
+// IngressConfig.Doors.
+func (in *Ingress) Addrs() []net.Addr {
+	addrs := make([]net.Addr, len(in.listeners))
+	for i, l := range in.listeners {
+		addrs[i] = l.Addr()
+	}
+	return addrs
+}
+
+// Close closes the doors and every connection and waits until nothing of the
+// ingress runs. What was handed to the publisher stays with it; what was not is
+// lost, as is everything that a publisher had on its way. Close waits for the
+// publisher, so one that may hold back is closed first. It may be called twice.
+func (in *Ingress) Close() error {
+	in.cancel()
+	in.closeListeners()
+	in.wg.Wait()
+	return nil
+}
+
+// accept serves one door.
+func (in *Ingress) accept(l net.Listener, door *Door) {
+	from := newSources(&in.cfg.Limits)
+	for {
+		nc, err := l.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // out of descriptors: others may become free
+			in.cfg.Log.Warn("accept failed", "door", door.name(), "err", err)
+			sleep(in.ctx, acceptPause)
+			continue
+		}
+		in.counted.accepted.Add(1)
+		if !in.conns.TryAcquire(1) {
+			in.refuse(nc, ReasonConns)
+			continue
+		}
+		origin := sourceOf(remoteAddr(nc))
+		src, ok := from.enter(time.Now(), origin)
+		if !ok {
+			in.conns.Release(1)
+			in.refuse(nc, ReasonSourceConns)
+			continue
+		}
+		in.counted.open.Add(1)
+		in.wg.Go(func() { // ends when the connection does; in.ctx closes it
+			in.serve(nc, door, src)
+			from.leave(time.Now(), origin)
+			in.conns.Release(1)
+			in.counted.open.Add(-1)
+		})
+	}
+}
+
+func (in *Ingress) refuse(nc net.Conn, reason string) {
+	nc.Close() // nothing was written: there is nothing to lose
+	in.counted.refused.add(reason)
+	in.cfg.Log.Debug("connection refused", "remote", nc.RemoteAddr().String(), "reason", reason)
+}
+
+// acceptPause is how long a door rests after a failed accept.
+const acceptPause = 100 * time.Millisecond
+
+// sleep waits for d; false when ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// nodeRate is the rate that all doors share.
+type nodeRate struct {
+	mu      sync.Mutex
+	objects bucket
+}
+
+func (r *nodeRate) object(now time.Time) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.objects.take(now, 1)
+}
+
+// ingressCounts are the ingress's counters.
+type ingressCounts struct {
+	open                        atomic.Int64
+	accepted                    atomic.Uint64
+	objects, bytes              atomic.Uint64
+	chunks, published           atomic.Uint64
+	refused, closed             counts
+	rejected, failed, throttled counts
+}

@@ -1,0 +1,232 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"treecast/tree"
+	"treecast/wire"
+)
+
+// maxAsked is how many chunks of one cohort may wait for their check before the
+// loop takes no further frames: so they wait in the transport instead.
+const maxAsked = 1024
+
+// A loop owns the core of one cohort. All its fields and methods belong to its
+// one goroutine; the rest of the node reaches it through the cohort's mailbox and,
+// for frames, the cohort's channel. It waits for nobody else.
+type loop struct {
+	c    *Cohort
+	core *tree.Cohort
+	now  time.Time
+
+	streams    map[tree.StreamID]*stream
+	lastStream tree.StreamID
+	dials      map[tree.DialID]context.CancelFunc
+	hints      map[wire.Overlay]scope // of the connection that last named a candidate
+	chunks     chunkTable
+	receipts   map[tree.RequestID]func(error)
+	lastReq    tree.RequestID
+
+	job   *checkJob // being filled
+	asked int       // chunks out for their check
+
+	levels []*stream     // whose queue crossed a level in the actions under way
+	out    []tree.Action // scratch of step
+	frame  tree.Frame
+	result tree.Verified
+	jobs   []*checkJob
+	tasks  []func()
+}
+
+// run is the goroutine. It ends after Cohort.stop.
+func (l *loop) run() {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	var armed time.Time
+	for {
+		frames := l.c.frames
+		if l.asked >= maxAsked {
+			frames = nil
+		}
+		select {
+		case b := <-frames:
+			l.now = time.Now()
+			l.batch(b)
+		case <-l.c.box.wake:
+			l.now = time.Now()
+			l.verdicts()
+			l.runTasks()
+		case <-timer.C:
+			l.now = time.Now()
+			l.step(tree.Tick{})
+			armed = time.Time{}
+		case <-l.c.stop:
+			l.end()
+			return
+		}
+		l.submit()
+		if d := l.core.Deadline(); !d.Equal(armed) {
+			armed = d
+			if d.IsZero() {
+				timer.Stop()
+			} else {
+				timer.Reset(max(time.Until(d), 0))
+			}
+		}
+	}
+}
+
+// step gives the core one event and does what it says. Levels that queues cross
+// meanwhile are events of their own, as an event must not interrupt another.
+func (l *loop) step(ev tree.Event) {
+	l.out = l.core.Step(l.now, ev, l.out[:0])
+	for i := range l.out {
+		l.act(&l.out[i])
+		l.out[i] = tree.Action{}
+	}
+	for len(l.levels) > 0 {
+		s := l.levels[len(l.levels)-1]
+		l.levels = l.levels[:len(l.levels)-1]
+		l.queueLevel(s)
+	}
+}
+
+// batch brings a reader's frames to the core.
+func (l *loop) batch(b *batch) {
+	s := b.s
+	for i := range b.n {
+		if s.gone {
+			break
+		}
+		f := &b.frames[i]
+		l.frame = tree.Frame{Stream: s.id, Msg: &f.msg}
+		if f.msg.Kind == wire.KindSoc {
+			l.frame.Chunk = l.chunks.add(f.buf, &f.msg.Soc)
+			f.buf = nil // the table's now
+		}
+		l.step(&l.frame)
+	}
+	if b.ended {
+		l.ended(s, b.cause)
+	}
+	b.free()
+}
+
+// ended tells the core that a stream is gone, unless it ended it itself.
+func (l *loop) ended(s *stream, cause tree.EndCause) {
+	if s.gone {
+		return
+	}
+	l.forget(s)
+	l.step(tree.StreamEnded{Stream: s.id, Cause: cause})
+}
+
+// forget takes a stream out of the loop's hands.
+func (l *loop) forget(s *stream) {
+	s.gone = true
+	delete(l.streams, s.id)
+	if s.attached {
+		s.attached = false
+		l.c.n.links.unwatch(s.peer, l.c)
+	}
+	l.c.active(l.now)
+}
+
+// attach keeps the connection of a parent or child alive and watched.
+func (l *loop) attach(s *stream) {
+	s.attached = true
+	l.c.n.links.watch(s.peer, l.c)
+}
+
+// admit takes a stream whose first frame was read, under a fresh ID.
+func (l *loop) admit(s *stream) {
+	l.lastStream++
+	s.id = l.lastStream
+	l.streams[s.id] = s
+	l.c.active(l.now)
+}
+
+// queueLevel tells the core the level of a stream's queue, if it knows another.
+func (l *loop) queueLevel(s *stream) {
+	if s.gone {
+		return
+	}
+	level, _, _ := s.out.fill()
+	if level == s.told {
+		return
+	}
+	s.told = level
+	l.step(tree.Queue{Stream: s.id, Level: level})
+}
+
+// verdicts brings the results of checks to the core, in the order asked.
+func (l *loop) verdicts() {
+	l.jobs = l.c.checks.take(l.jobs[:0])
+	for i, j := range l.jobs {
+		l.asked -= j.n
+		for k := range j.n {
+			c := &j.checks[k]
+			l.result = tree.Verified{Chunk: c.chunk, Verdict: c.verdict, CAC: c.cac}
+			l.step(&l.result)
+		}
+		j.free()
+		l.jobs[i] = nil
+	}
+}
+
+func (l *loop) runTasks() {
+	l.tasks = l.c.box.take(l.tasks[:0])
+	for i, task := range l.tasks {
+		task()
+		l.tasks[i] = nil
+	}
+}
+
+// verify adds a chunk to the job that submit will hand over.
+func (l *loop) verify(id tree.ChunkID, signed *[32]byte) {
+	held := l.chunks.get(id)
+	if l.job == nil {
+		l.job = checkJobs.Get().(*checkJob)
+		l.job.owner = &l.c.checks
+	}
+	k := &l.job.checks[l.job.n]
+	k.chunk, k.buf, k.soc, k.id = id, held.buf.Retain(), held.soc, *signed
+	l.job.n++
+	l.asked++
+	if l.job.n == checkBatch {
+		l.submit()
+	}
+}
+
+func (l *loop) submit() {
+	if l.job != nil {
+		l.c.n.verifier.submit(l.job)
+		l.job = nil
+	}
+}
+
+// end takes the cohort down: what was posted still reaches the core, then every
+// stream is reset and every waiter told.
+func (l *loop) end() {
+	l.now = time.Now()
+	l.c.box.close()
+	l.runTasks()
+	l.submit()
+	for _, cancel := range l.dials {
+		cancel()
+	}
+	clear(l.dials)
+	for _, s := range l.streams {
+		l.forget(s)
+		s.reset(0)
+	}
+	for _, done := range l.receipts {
+		done(ErrClosed)
+	}
+	clear(l.receipts)
+	l.c.last.view, l.c.last.counters = l.core.View(), l.core.Counters()
+	l.c.checks.close()
+	l.chunks.clear()
+	close(l.c.done)
+}

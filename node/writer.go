@@ -1,0 +1,90 @@
+package node
+
+import (
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+
+	"treecast/wire"
+)
+
+// writeBytes is how much one write carries at most: one message of the secure
+// channel's and the multiplexer's.
+const writeBytes = 64 << 10
+
+// joinBuffers are for writes of several frames. They are shared by all streams,
+// as most streams are idle most of the time.
+var joinBuffers = sync.Pool{New: func() any { return new([writeBytes]byte) }}
+
+// write is the goroutine that writes the stream.
+func (s *stream) write() {
+	var batch []*wire.Buf
+	for {
+		var relieved bool
+		var end ending
+		batch, relieved, end = s.out.take(batch[:0], writeBytes)
+		if relieved {
+			s.c.box.post(func() { s.c.queueLevel(s) })
+		}
+		switch {
+		case len(batch) > 0:
+			err := s.writeBatch(batch)
+			for i, b := range batch {
+				b.Release()
+				batch[i] = nil
+			}
+			if err != nil {
+				s.writeFailed(err)
+				return
+			}
+			continue
+		case end == endClose:
+			if err := s.raw.CloseWrite(); err != nil {
+				s.writeFailed(err)
+				return
+			}
+			s.linger()
+			return
+		}
+		select {
+		case <-s.out.wake:
+		case <-s.done:
+			return
+		}
+	}
+}
+
+// writeBatch writes all of batch at once.
+func (s *stream) writeBatch(batch []*wire.Buf) error {
+	// Setting a deadline costs more than a small write, so a busy stream goes on
+	// with the one it has while half of it is left.
+	if wait, now := s.c.n.cfg.Waits.Write, time.Now(); s.deadline.Sub(now) < wait/2 {
+		s.deadline = now.Add(wait)
+		s.raw.SetWriteDeadline(s.deadline)
+	}
+	data := batch[0].Frame()
+	if len(batch) > 1 {
+		join := joinBuffers.Get().(*[writeBytes]byte)
+		defer joinBuffers.Put(join)
+		n := 0
+		for _, b := range batch {
+			n += copy(join[n:], b.Frame())
+		}
+		data = join[:n]
+	}
+	n, err := s.raw.Write(data)
+	s.stats.out.Add(uint64(n))
+	s.c.n.traffic.out.Add(uint64(n))
+	return err
+}
+
+func (s *stream) writeFailed(err error) {
+	select {
+	case <-s.done: // reset by us: nothing failed
+	default:
+		s.c.n.counts.add(countWriteFailed)
+		s.c.log.Debug("write failed", "peer", s.peer, "err", err)
+		s.reset(network.StreamNoError)
+	}
+}
