@@ -60,8 +60,10 @@ func (c Config) withDefaults() (Config, error) {
 		v    *time.Duration
 		d    time.Duration
 	}{
-		{"Wait", &c.Wait, time.Second}, {"WaitMax", &c.WaitMax, MaxDeadline},
-		{"PlainWait", &c.PlainWait, 300 * time.Millisecond}, {"Grace", &c.Grace, 60 * time.Millisecond},
+		{"Wait", &c.Wait, time.Second},
+		{"WaitMax", &c.WaitMax, MaxDeadline},
+		{"PlainWait", &c.PlainWait, 300 * time.Millisecond},
+		{"Grace", &c.Grace, 60 * time.Millisecond},
 	} {
 		if *f.v == 0 {
 			*f.v = f.d

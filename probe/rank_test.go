@@ -13,7 +13,9 @@ func TestRank(t *testing.T) {
 		a, b probe.Rank
 		want bool
 	}{
-		{low, high, true}, {high, low, false}, {low, low, false},
+		{low, high, true},
+		{high, low, false},
+		{low, low, false},
 		{probe.Rank{Band: 1, Overlay: node("Z")}, low, true},
 		{high, probe.Rank{Band: 3, Overlay: node("A")}, true},
 	} {

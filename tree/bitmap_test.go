@@ -13,8 +13,15 @@ import (
 // base counts as delivered, what is above the newest does not.
 func TestBitmapBase(t *testing.T) {
 	for _, c := range []struct{ width, first, base uint64 }{
-		{128, 0, 0}, {128, 63, 0}, {128, 64, 0}, {128, 127, 0}, {128, 128, 64}, {128, 200, 128},
-		{1 << 16, 1 << 15, 0}, {1 << 16, 1<<15 + 64, 64}, {64, 1000, 960},
+		{128, 0, 0},
+		{128, 63, 0},
+		{128, 64, 0},
+		{128, 127, 0},
+		{128, 128, 64},
+		{128, 200, 128},
+		{1 << 16, 1 << 15, 0},
+		{1 << 16, 1<<15 + 64, 64},
+		{64, 1000, 960},
 	} {
 		b := tree.NewBitmap(int(c.width))
 		if b.Has(0) || b.Has(c.first) || b.Has(math.MaxUint64) {

@@ -95,9 +95,18 @@ func (t Timing) check() error {
 		name  string
 		value time.Duration
 	}{
-		{"ProbeWait", t.ProbeWait}, {"ProbeWaitMax", t.ProbeWaitMax}, {"PlainWait", t.PlainWait}, {"Grace", t.Grace},
-		{"HealWait", t.HealWait}, {"HealWaitMax", t.HealWaitMax}, {"EntryWait", t.EntryWait}, {"EntryWaitMax", t.EntryWaitMax},
-		{"SlowBan", t.SlowBan}, {"SlowBanMax", t.SlowBanMax}, {"ReceiptWait", t.ReceiptWait}, {"Overlap", t.Overlap},
+		{"ProbeWait", t.ProbeWait},
+		{"ProbeWaitMax", t.ProbeWaitMax},
+		{"PlainWait", t.PlainWait},
+		{"Grace", t.Grace},
+		{"HealWait", t.HealWait},
+		{"HealWaitMax", t.HealWaitMax},
+		{"EntryWait", t.EntryWait},
+		{"EntryWaitMax", t.EntryWaitMax},
+		{"SlowBan", t.SlowBan},
+		{"SlowBanMax", t.SlowBanMax},
+		{"ReceiptWait", t.ReceiptWait},
+		{"Overlap", t.Overlap},
 	} {
 		if w.value < 0 {
 			return fmt.Errorf("tree: config Timing.%s: %v is negative", w.name, w.value)

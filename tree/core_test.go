@@ -70,8 +70,12 @@ func TestLateEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, ev := range []tree.Event{
-		tree.StreamEnded{Stream: 5}, tree.RTT{Stream: 5, RTT: 1}, tree.Queue{Stream: 5, Level: tree.QueueOverflow},
-		&tree.Dialled{Dial: 5, Outcome: tree.DialSilent}, tree.Join{Entries: nil}, tree.Tick{},
+		tree.StreamEnded{Stream: 5},
+		tree.RTT{Stream: 5, RTT: 1},
+		tree.Queue{Stream: 5, Level: tree.QueueOverflow},
+		&tree.Dialled{Dial: 5, Outcome: tree.DialSilent},
+		tree.Join{Entries: nil},
+		tree.Tick{},
 	} {
 		if out := core.Step(scriptStart, ev, nil); len(out) > 0 {
 			t.Errorf("%T: %s", ev, printAction(&out[0]))

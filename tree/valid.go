@@ -45,10 +45,14 @@ func (c *Cohort) valid() error {
 		name      string
 		have, max int
 	}{
-		{"pending joins", len(c.pending), c.cfg.PendingJoins}, {"asker rounds", len(c.rounds), c.cfg.PendingJoins},
-		{"bans", len(c.slow.bans), maxBans}, {"publications", c.pub.checking + len(c.pub.waiting), c.cfg.Publishing},
-		{"dials", len(c.seek.dials), 2}, {"owners", len(c.data.feeds.list), c.cfg.Owners},
-		{"window", len(c.data.seen.ring), c.cfg.Window}, {"entries", len(c.seek.entries), MaxEntries},
+		{"pending joins", len(c.pending), c.cfg.PendingJoins},
+		{"asker rounds", len(c.rounds), c.cfg.PendingJoins},
+		{"bans", len(c.slow.bans), maxBans},
+		{"publications", c.pub.checking + len(c.pub.waiting), c.cfg.Publishing},
+		{"dials", len(c.seek.dials), 2},
+		{"owners", len(c.data.feeds.list), c.cfg.Owners},
+		{"window", len(c.data.seen.ring), c.cfg.Window},
+		{"entries", len(c.seek.entries), MaxEntries},
 	} {
 		if b.have > b.max {
 			return fmt.Errorf("tree: %d %s, at most %d", b.have, b.name, b.max)
