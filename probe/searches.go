@@ -79,7 +79,8 @@ func (s *Searches) Begin(now time.Time, o Origin, down, up []Link, out []Action)
 
 // Serve takes a Probe that came over from. Self is this node as a candidate,
 // nil if it has no slot for this asker: then the walkers that are left go on
-// over down and, if the probe climbs, up.
+// over down and, if the probe climbs, up. They go on too where it would have to
+// make room: that is the second choice.
 func (s *Searches) Serve(now time.Time, from *Link, p *wire.Probe, self *wire.Candidate, down, up []Link, out []Action) ([]Action, Drop) {
 	se := search{from: from.Stream, reply: p.ID, asker: AskerOf(p), depth: p.Depth + 1}
 	w := walk{budget: int(p.Budget), hops: int(p.Hops), climbs: p.Up}
@@ -107,7 +108,9 @@ func (s *Searches) Serve(now time.Time, from *Link, p *wire.Probe, self *wire.Ca
 	}
 	if self != nil {
 		se.offer(self)
-		return s.answer(&se, out), Kept
+		if !self.Displaces {
+			return s.answer(&se, out), Kept
+		}
 	}
 	if !w.climbs || w.hops >= MaxUpHops {
 		up = nil
@@ -190,7 +193,7 @@ func (s *Searches) walk(now time.Time, se search, w walk, down, up []Link, out [
 // foreigners turns to the foreign children when the own ones yielded fewer
 // than two candidates and the asker may take what they name.
 func (s *Searches) foreigners(now time.Time, key uint64, se *search, down []Link, out []Action) ([]Action, bool) {
-	if se.plain || se.n >= 2 || !se.asker.Unbounded() {
+	if se.plain || se.sure() >= 2 || !se.asker.Unbounded() {
 		return out, false
 	}
 	se.plain = true
@@ -242,11 +245,11 @@ func (s *Searches) Found(now time.Time, stream StreamID, f *wire.Found, down []L
 	}
 	se := &s.active[i]
 	se.answered(stream, f.ID)
-	had := se.n
+	had := se.sure()
 	for j := range f.Candidates {
 		se.offer(&f.Candidates[j])
 	}
-	if had < 2 && se.n == 2 && now.Add(s.cfg.Grace).Before(se.until) {
+	if had < 2 && se.sure() == 2 && now.Add(s.cfg.Grace).Before(se.until) {
 		se.until = now.Add(s.cfg.Grace)
 	}
 	out = s.conclude(now, i, down, out)

@@ -55,6 +55,10 @@ func (c *Cohort) subscribeIn(now time.Time, ev *SubscribeIn, out []Action) []Act
 	if c.takes(&asker) {
 		return c.accept(now, ev.Stream, ev.Peer, ev.Msg, out)
 	}
+	if ev.Msg.Displace && c.displaces(now, &asker, ev.Msg.Relays) {
+		out = c.accept(now, ev.Stream, ev.Peer, ev.Msg, out)
+		return c.displace(now, &asker, ev.Msg.Relays, out)
+	}
 	if ev.Msg.Named {
 		return c.full(ev.Stream, nil, out)
 	}
@@ -166,6 +170,11 @@ func (c *Cohort) joined(now time.Time, token probe.Token, found []wire.Candidate
 	c.pending = slices.Delete(c.pending, i, i+1)
 	if c.takes(&p.asker) { // a slot came free meanwhile
 		return c.accept(now, p.stream, p.peer, &p.sub, out)
+	}
+	if len(found) < 2 && c.displaces(now, &p.asker, p.sub.Relays) {
+		found = append(found, wire.Candidate{
+			Addr: c.cfg.Self, Depth: c.depth(), Underlays: c.self, HasBand: true, Band: c.band, Displaces: true,
+		})
 	}
 	c.countRound(now, p.peer, len(found) == 0)
 	return c.full(p.stream, found, out)

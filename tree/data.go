@@ -22,6 +22,8 @@ type data struct {
 	seed     uint64
 	checks   []check // from head on, a FIFO: verdicts come in the order of the questions
 	head     int
+	sent     []sentUp // oldest first
+	sentAt   map[uint64]struct{}
 	inflight map[uint64]int
 	feeds    owners
 	seen     window
@@ -73,10 +75,6 @@ func (c *Cohort) chunk(now time.Time, ev *Frame, p *parent, ch *child, out []Act
 	s := &ev.Msg.Soc
 	k := check{chunk: ev.Chunk, from: ev.Stream, size: len(s.Payload)}
 	if ch != nil {
-		if !c.cfg.Broker {
-			c.counters[CountFromDepth]++
-			return c.release(ev.Chunk, out)
-		}
 		k.up, k.peer = true, ch.peer
 	} else {
 		k.peer = p.peer
@@ -89,6 +87,8 @@ func (c *Cohort) chunk(now time.Time, ev *Frame, p *parent, ch *child, out []Act
 	case CountDuplicate:
 		if p != nil {
 			p.second++
+			c.counters[reason]++
+			return c.release(ev.Chunk, c.brings(now, p, k.print, out))
 		}
 	case CountNotAdmitted:
 		c.counters[reason]++
@@ -99,8 +99,9 @@ func (c *Cohort) chunk(now time.Time, ev *Frame, p *parent, ch *child, out []Act
 }
 
 // examine does what can be done without a signature check: sizes, binding,
-// regime, duplicates. It fills in k, and returns CountDelivered for a chunk that
-// is to be verified, else why it is dropped.
+// regime, and, for all but what passes through on its way up, duplicates. It
+// fills in k, and returns CountDelivered for a chunk that is to be verified, else
+// why it is dropped.
 func (c *Cohort) examine(s *wire.Soc, k *check) Counter {
 	switch {
 	case c.spec == nil:
@@ -124,6 +125,7 @@ func (c *Cohort) examine(s *wire.Soc, k *check) Counter {
 	case len(s.ID) != 32:
 		return CountNonCanonical
 	}
+	passing := k.up && !c.cfg.Broker
 	carried := len(s.ID) == 32 && !bytes.Equal(s.ID[:24], make([]byte, 24))
 	if c.data.binding != wire.BindingFeedTopic {
 		copy(k.id[:], s.ID)
@@ -131,7 +133,7 @@ func (c *Cohort) examine(s *wire.Soc, k *check) Counter {
 			return CountWrongBinding
 		}
 		k.print = c.data.fingerprint(&k.id, s)
-		if c.data.inflight[k.print] > 0 || c.data.seen.has(k.print) {
+		if !passing && (c.data.inflight[k.print] > 0 || c.data.seen.has(k.print)) {
 			return CountDuplicate
 		}
 		return CountDelivered
@@ -139,7 +141,7 @@ func (c *Cohort) examine(s *wire.Soc, k *check) Counter {
 	if carried {
 		copy(k.id[:], s.ID)
 		k.print = c.data.fingerprint(&k.id, s)
-		if c.data.inflight[k.print] > 0 || hinted && c.data.feeds.known(&k.owner, hint, k.print) {
+		if !passing && (c.data.inflight[k.print] > 0 || hinted && c.data.feeds.known(&k.owner, hint, k.print)) {
 			return CountDuplicate
 		}
 		c.index(k, hint, hinted)
@@ -152,6 +154,8 @@ func (c *Cohort) examine(s *wire.Soc, k *check) Counter {
 		k.index, k.indexed = hint, true
 	}
 	switch {
+	case passing:
+		return CountDelivered
 	case c.data.inflight[k.print] > 0:
 		return CountDuplicate
 	case k.indexed && c.data.feeds.has(&k.owner, k.index):
@@ -227,8 +231,11 @@ func (c *Cohort) verified(now time.Time, ev *Verified, out []Action) []Action {
 		c.counters[CountNonCanonical]++
 		return c.reject(&k, ReceiptNonCanonical, out)
 	}
-	if k.local && !c.cfg.Broker {
+	switch {
+	case k.local && !c.cfg.Broker:
 		return c.sendUp(now, &k, out)
+	case k.up && !c.cfg.Broker:
+		return c.release(k.chunk, c.passUp(now, &k, out))
 	}
 	switch c.data.take(&k, &ev.CAC) {
 	case CountDuplicate:
@@ -242,6 +249,7 @@ func (c *Cohort) verified(now time.Time, ev *Verified, out []Action) []Action {
 	c.counters[CountDelivered]++
 	if p := c.parentOf(k.from); p != nil {
 		p.first++
+		out = c.brings(now, p, k.print, out)
 	}
 	for i := range c.children {
 		ch := &c.children[i]

@@ -402,6 +402,14 @@ func (w *world) rest(when string) {
 	if w.ring() {
 		w.t.Errorf("%s: a ring", when)
 	}
+	if n := w.single(); n > 0 {
+		w.t.Errorf("%s: %d of %d nodes with a single parent", when, n, len(w.alive()))
+	}
+	for _, m := range w.alive() {
+		if cut := len(w.alive()) - 1 - len(w.reached(m.self)); m != w.nodes[0] && cut > 0 {
+			w.t.Errorf("%s: %v cuts off %d nodes", when, m.self, cut)
+		}
+	}
 	if alive, fed := len(w.alive()), len(w.reached(wire.Overlay{})); fed != alive {
 		w.t.Errorf("%s: %d of %d nodes are fed", when, fed, alive)
 	}
@@ -415,12 +423,12 @@ func TestChurn(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			w := newWorld(t, seed)
-			n, capacity := 10+w.rng.IntN(60), 6+w.rng.IntN(4)
+			n, capacity := 10+w.rng.IntN(60), 3+w.rng.IntN(4)
 			broker := w.add(tree.Config{Broker: true, Capacity: capacity})
 			for range n {
 				cfg, from := tree.Config{Capacity: capacity}, time.Duration(0)
 				if w.rng.IntN(4) == 0 {
-					cfg.Capacity, from = -1, 10*time.Second
+					cfg.Capacity, from = -1, time.Duration(w.rng.IntN(2))*10*time.Second
 				}
 				m := w.add(cfg)
 				w.plan(from+time.Duration(w.rng.Int64N(int64(10*time.Second))), func() { w.join(m, broker) })

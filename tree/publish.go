@@ -38,7 +38,7 @@ func (c *Cohort) publish(_ time.Time, ev *Publish, out []Action) []Action {
 	if c.pub.checking+len(c.pub.waiting) >= c.cfg.Publishing {
 		return c.reject(&k, ReceiptBusy, out)
 	}
-	if !c.cfg.Broker && (c.spec == nil || !c.fed()) {
+	if !c.cfg.Broker && (c.spec == nil || len(c.parents) == 0) {
 		return c.reject(&k, ReceiptNoBroker, out)
 	}
 	switch reason := c.examine(ev.Soc, &k); reason {
@@ -66,16 +66,11 @@ func (c *Cohort) sendUp(now time.Time, k *check, out []Action) []Action {
 	return out
 }
 
-// sendOnce forwards a publication to the broker, if it is a parent now.
+// sendOnce sends a publication up, to all parents there are now.
 func (c *Cohort) sendOnce(now time.Time, p *publication, out []Action) []Action {
 	p.tries++
 	p.next = now.Add(c.cfg.Timing.ReceiptWait)
-	for i := range c.parents {
-		if c.parents[i].broker {
-			out = append(out, Action{Kind: ActForward, Stream: c.parents[i].stream, Chunk: p.chunk})
-		}
-	}
-	return out
+	return c.toParents(p.chunk, out)
 }
 
 // resend sends again what got no receipt in time, and gives up what was sent
