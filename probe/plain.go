@@ -30,8 +30,8 @@ func (s *Searches) askForeign(now time.Time, key uint64, se *search, links []Lin
 	asked := false
 	for i := range links {
 		l := &links[i]
-		if !l.Foreign || l.Stream == se.from {
-			continue
+		if !l.Foreign || l.Stream == se.from || l.Rank.Overlay == se.asker.Peer {
+			continue // not back to where it came from, nor below the asker itself
 		}
 		f := s.foreigner(l.Stream)
 		if f == nil {

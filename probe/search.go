@@ -19,7 +19,8 @@ type ask struct {
 // Invariants, checked by valid:
 //  1. At most two candidates are kept, of distinct addresses, in order.
 //  2. A search without outstanding asks does not outlive the Step that left it so.
-//  3. Its deadline is no later than what its parent's frame allowed.
+//  3. No probe is waited for by two searches, and of those served none are more
+//     than PerStream for one stream.
 type search struct {
 	token Token    // of an origin's search, when from is 0
 	from  StreamID // whose probe it serves

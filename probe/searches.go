@@ -18,7 +18,7 @@ const (
 	Kept        Drop = iota
 	DropBound        // more outstanding than PerStream, or than Origins
 	DropRate         // climbing faster than UpRate
-	DropHops         // too many hops, or a budget over the limit
+	DropHops         // hops, budget or deadline over its limit
 	DropUnasked      // an answer that nobody waits for
 )
 
@@ -89,10 +89,9 @@ func (s *Searches) Serve(now time.Time, from *Link, p *wire.Probe, self *wire.Ca
 		w, wait = walk{budget: 2}, s.cfg.PlainWait
 	}
 	switch {
-	case w.budget < 1 || w.budget > MaxBudget, w.hops < 0 || w.hops >= MaxHops, w.climbs && w.hops > MaxUpHops:
+	case w.budget < 1 || w.budget > MaxBudget, w.hops < 0 || w.hops > MaxHops, w.climbs && w.hops > MaxUpHops,
+		p.DeadlineMS > uint32(MaxDeadline/time.Millisecond):
 		return out, DropHops
-	case wait > MaxDeadline:
-		wait = MaxDeadline
 	}
 	outstanding := 0
 	for i := range s.active {
@@ -112,8 +111,11 @@ func (s *Searches) Serve(now time.Time, from *Link, p *wire.Probe, self *wire.Ca
 			return s.answer(&se, out), Kept
 		}
 	}
-	if !w.climbs || w.hops >= MaxUpHops {
+	if !w.climbs || w.hops == MaxUpHops {
 		up = nil
+	}
+	if w.hops == MaxHops {
+		down = nil
 	}
 	se.until = now.Add(wait)
 	return s.walk(now, se, w, down, up, out), Kept
@@ -157,7 +159,7 @@ func (s *Searches) walk(now time.Time, se search, w walk, down, up []Link, out [
 	}
 	above := up[:0:0]
 	for _, l := range up {
-		if !l.Foreign && l.Stream != se.from && l.Rank.Overlay != se.asker.Peer {
+		if !l.Foreign && l.Stream != se.from && l.Rank.Overlay != se.asker.Peer && se.asker.Admits(l.Rank) {
 			above = append(above, l)
 		}
 	}
@@ -272,6 +274,13 @@ func (s *Searches) conclude(now time.Time, i int, down []Link, out []Action) []A
 
 // remove ends search i, whatever is outstanding.
 func (s *Searches) remove(i int, out []Action) []Action {
+	se := s.forget(i)
+	return s.end(&se, out)
+}
+
+// forget takes search i out of the list. Foreign children that it still waits
+// for owe an answer that nobody will be there for.
+func (s *Searches) forget(i int) search {
 	se := s.active[i]
 	for j := range s.foreign {
 		if f := &s.foreign[j]; f.search == s.keys[i] {
@@ -282,7 +291,7 @@ func (s *Searches) remove(i int, out []Action) []Action {
 	}
 	s.keys = slices.Delete(s.keys, i, i+1)
 	s.active = slices.Delete(s.active, i, i+1)
-	return s.end(&se, out)
+	return se
 }
 
 // Ended forgets a stream: what it was asked counts as answered, what it asked
@@ -293,8 +302,7 @@ func (s *Searches) Ended(now time.Time, stream StreamID, down []Link, out []Acti
 	for i := 0; i < len(s.active); {
 		se := &s.active[i]
 		if se.from == stream {
-			s.keys = slices.Delete(s.keys, i, i+1)
-			s.active = slices.Delete(s.active, i, i+1)
+			s.forget(i)
 			continue
 		}
 		before := len(se.asks)

@@ -152,9 +152,7 @@ func (c *Cohort) searchFor(now time.Time, ev *SubscribeIn, asker probe.Asker, ou
 	}
 	acts, drop := c.search.Begin(now, probe.Origin{Token: c.lastReq, Asker: asker, Empty: empty, Depth: c.depth() + 1}, down, up, c.probeActs[:0])
 	if drop != probe.Kept {
-		c.counters[CountJoinsBound]++
-		c.forgetPending(ev.Stream)
-		return c.full(ev.Stream, nil, out)
+		panic("tree: more searches than pending joins")
 	}
 	c.probeActs = acts
 	return c.searched(now, acts, out)
@@ -171,12 +169,14 @@ func (c *Cohort) joined(now time.Time, token probe.Token, found []wire.Candidate
 	if c.takes(&p.asker) { // a slot came free meanwhile
 		return c.accept(now, p.stream, p.peer, &p.sub, out)
 	}
+	// What a child names is hearsay, and this node no answer to its own FULL.
+	found = slices.DeleteFunc(found, func(f wire.Candidate) bool { return f.Addr == c.cfg.Self })
+	c.countRound(now, p.peer, len(found) == 0)
 	if len(found) < 2 && c.displaces(now, &p.asker, p.sub.Relays) {
 		found = append(found, wire.Candidate{
 			Addr: c.cfg.Self, Depth: c.depth(), Underlays: c.self, HasBand: true, Band: c.band, Displaces: true,
 		})
 	}
-	c.countRound(now, p.peer, len(found) == 0)
 	return c.full(p.stream, found, out)
 }
 

@@ -16,7 +16,7 @@ const minProximity = 16
 // setSpec fixes the cohort's spec.
 func (c *Cohort) setSpec(s *wire.Spec) {
 	c.spec = s
-	c.data.binding = s.Binding
+	c.data.binding, c.data.anybody = s.Binding, !c.explicit()
 }
 
 // learnSpec takes the spec of a parent's Ack: the first one holds, unless one
@@ -53,6 +53,11 @@ func sameOwners(want []wire.Owner, have [][]byte) bool {
 	})
 }
 
+// explicit says whether the spec names the publishers.
+func (c *Cohort) explicit() bool {
+	return c.spec.Regime == wire.RegimeExplicitSingle || c.spec.Regime == wire.RegimeExplicitList
+}
+
 // admits says whether the regime lets owner publish; under IMPLICIT and ALL that
 // is decided by the binding alone.
 func (c *Cohort) admits(owner *wire.Owner) bool {
@@ -70,10 +75,9 @@ func (c *Cohort) admits(owner *wire.Owner) bool {
 // binding other than FEED_TOPIC (PROTOCOL §4 Binding, Regime).
 func (c *Cohort) bound(id *[32]byte, owner *wire.Owner) bool {
 	s := c.spec
-	explicit := s.Regime == wire.RegimeExplicitSingle || s.Regime == wire.RegimeExplicitList
 	switch s.Binding {
 	case wire.BindingAnchor:
-		return explicit || wire.Topic(soc.Address(id, (*soc.Owner)(owner))) == s.Topic
+		return c.explicit() || wire.Topic(soc.Address(id, (*soc.Owner)(owner))) == s.Topic
 	case wire.BindingSocID:
 		if *id != s.Topic {
 			return false
@@ -110,5 +114,5 @@ func (c *Cohort) admitsSubscriber(ev *SubscribeIn) bool {
 	if auth.Owner == (wire.Owner{}) || !c.admits(&auth.Owner) {
 		return false
 	}
-	return ev.Proved || !c.cfg.RequireProof
+	return ev.Proved || !c.cfg.RequireProof || !c.spec.Closed
 }

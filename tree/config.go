@@ -89,6 +89,23 @@ type Timing struct {
 	Overlap      time.Duration // how long a parent that is no longer wanted goes on feeding [2 s]
 }
 
+// check refuses negative waits: none of them can be off.
+func (t Timing) check() error {
+	for _, w := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"ProbeWait", t.ProbeWait}, {"ProbeWaitMax", t.ProbeWaitMax}, {"PlainWait", t.PlainWait}, {"Grace", t.Grace},
+		{"HealWait", t.HealWait}, {"HealWaitMax", t.HealWaitMax}, {"EntryWait", t.EntryWait}, {"EntryWaitMax", t.EntryWaitMax},
+		{"SlowBan", t.SlowBan}, {"SlowBanMax", t.SlowBanMax}, {"ReceiptWait", t.ReceiptWait}, {"Overlap", t.Overlap},
+	} {
+		if w.value < 0 {
+			return fmt.Errorf("tree: config Timing.%s: %v is negative", w.name, w.value)
+		}
+	}
+	return nil
+}
+
 func orDefault[T int | time.Duration](v *T, d T) {
 	if *v == 0 {
 		*v = d
@@ -160,6 +177,9 @@ func (cfg Config) withDefaults() (Config, error) {
 	}
 	if cfg.Window%64 != 0 {
 		return cfg, fmt.Errorf("tree: config Window: %d is no multiple of 64", cfg.Window)
+	}
+	if err := cfg.Timing.check(); err != nil {
+		return cfg, err
 	}
 	cfg.Timing = cfg.Timing.withDefaults()
 	return cfg, nil

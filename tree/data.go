@@ -18,6 +18,7 @@ const maxUnknown = 256
 // delivered.
 type data struct {
 	binding  wire.Binding
+	anybody  bool // the spec names no publishers
 	topic    wire.Topic
 	seed     uint64
 	checks   []check // from head on, a FIFO: verdicts come in the order of the questions
@@ -48,6 +49,8 @@ type check struct {
 	peer    wire.Overlay
 	request RequestID
 }
+
+func (k *check) address() [32]byte { return soc.Address(&k.id, (*soc.Owner)(&k.owner)) }
 
 func (d *data) init(cfg *Config) {
 	d.topic = cfg.Topic
@@ -125,7 +128,7 @@ func (c *Cohort) examine(s *wire.Soc, k *check) Counter {
 	case len(s.ID) != 32:
 		return CountNonCanonical
 	}
-	passing := k.up && !c.cfg.Broker
+	passing := k.up && !k.local && !c.cfg.Broker
 	carried := len(s.ID) == 32 && !bytes.Equal(s.ID[:24], make([]byte, 24))
 	if c.data.binding != wire.BindingFeedTopic {
 		copy(k.id[:], s.ID)
@@ -163,7 +166,7 @@ func (c *Cohort) examine(s *wire.Soc, k *check) Counter {
 			return CountDelivered // to be verified: it may be an equivocation
 		}
 		return CountDuplicate
-	case !k.indexed && c.data.seen.has(k.print):
+	case c.data.seen.has(k.print):
 		return CountDuplicate
 	}
 	return CountDelivered
@@ -176,7 +179,7 @@ func (c *Cohort) index(k *check, hint uint64, hinted bool) {
 		k.index, k.indexed = hint, true
 		return
 	}
-	if c.spec.Regime == wire.RegimeExplicitSingle || c.spec.Regime == wire.RegimeExplicitList {
+	if c.explicit() {
 		k.index, k.indexed = c.data.feeds.lookUp(&k.owner, &c.data.topic, &k.id)
 	}
 }
@@ -271,17 +274,18 @@ func (c *Cohort) verified(now time.Time, ev *Verified, out []Action) []Action {
 func (d *data) take(k *check, cac *[32]byte) Counter {
 	if k.indexed {
 		if d.feeds.has(&k.owner, k.index) {
-			if d.feeds.differs(&k.owner, k.index, k.print) {
-				return CountEquivocation
-			}
-			return CountDuplicate
+			return d.feeds.compare(&k.owner, k.index, cac)
 		}
-		if d.feeds.mark(k) {
+		// By address, like other bindings, if there are more owners than are
+		// tracked, or if it was delivered before its index could be told.
+		if !d.seen.holds(k) && d.feeds.mark(k, cac) {
+			if d.anybody { // there are no tables: a copy without its hint is known by address alone
+				d.seen.take(k.address(), *cac, k.print, &k.sig)
+			}
 			return CountDelivered
 		}
-		// More owners than are tracked: by address, like other bindings.
 	}
-	key := soc.Address(&k.id, (*soc.Owner)(&k.owner))
+	key := k.address()
 	if d.binding == wire.BindingAnchor {
 		key = *cac
 	}

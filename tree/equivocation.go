@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"treecast/wire"
-	"treecast/wire/soc"
 )
 
 // maxReported is how many equivocations an owner are reported an hour
@@ -39,7 +38,7 @@ func (c *Cohort) equivocation(now time.Time, k *check, out []Action) []Action {
 	if f := d.feeds.get(&k.owner); k.indexed && f != nil && f.recall(k.index) != nil {
 		r.First = f.recall(k.index).sig
 	} else {
-		r.First = d.seen.signature(soc.Address(&k.id, (*soc.Owner)(&k.owner)))
+		r.First = d.seen.signature(k.address())
 	}
 	return append(out, Action{Kind: ActReport, Report: &Report{Kind: ReportEquivocation, Peer: k.peer, Equivocation: r}})
 }

@@ -12,8 +12,10 @@ const (
 	// maxIndex is the highest feed index (PROTOCOL §4 Feed index).
 	maxIndex = 1<<63 - 1
 	// tableSize is how many ids above an owner's highest index are known, for
-	// chunks without a hint.
-	tableSize = 4096
+	// chunks without a hint, and tableBelow how many at most below it, so that a
+	// copy that lost its hint on the way is still known for a copy.
+	tableSize  = 4096
+	tableBelow = tableSize / 2
 )
 
 // owners are the feeds of a cohort, one an owner, sorted by owner.
@@ -40,12 +42,27 @@ type feed struct {
 type remembered struct {
 	index uint64
 	print uint64
+	cac   [32]byte
 	sig   [65]byte
 	set   bool
 }
 
+// find is a binary search by hand: the one of package slices makes its argument
+// escape, which would be an allocation a chunk.
 func (o *owners) find(owner *wire.Owner) (int, bool) {
-	return slices.BinarySearchFunc(o.list, owner, func(f *feed, w *wire.Owner) int { return bytes.Compare(f.owner[:], w[:]) })
+	low, high := 0, len(o.list)
+	for low < high {
+		mid := (low + high) / 2
+		switch bytes.Compare(o.list[mid].owner[:], owner[:]) {
+		case 0:
+			return mid, true
+		case -1:
+			low = mid + 1
+		default:
+			high = mid
+		}
+	}
+	return low, false
 }
 
 func (o *owners) get(owner *wire.Owner) *feed {
@@ -96,8 +113,18 @@ func (o *owners) differs(owner *wire.Owner, index, print uint64) bool {
 	return r != nil && r.print != print
 }
 
+// compare tells a second valid chunk under a delivered index from the first: by
+// content, as an author may sign the same content twice. Where the first is no
+// longer remembered it counts as a duplicate.
+func (o *owners) compare(owner *wire.Owner, index uint64, cac *[32]byte) Counter {
+	if r := o.get(owner).recall(index); r != nil && r.cac != *cac {
+		return CountEquivocation
+	}
+	return CountDuplicate
+}
+
 // mark enters a delivered chunk; false if its owner cannot be tracked.
-func (o *owners) mark(k *check) bool {
+func (o *owners) mark(k *check, cac *[32]byte) bool {
 	f := o.add(&k.owner)
 	if f == nil {
 		return false
@@ -107,7 +134,7 @@ func (o *owners) mark(k *check) bool {
 		f.high, f.known = k.index, true
 	}
 	if o.recent > 0 {
-		f.remember(k, o.recent)
+		f.remember(k, cac, o.recent)
 	}
 	return true
 }
@@ -123,13 +150,13 @@ func (f *feed) recall(index uint64) *remembered {
 }
 
 // remember keeps the chunk in a ring that grows with its use, up to most.
-func (f *feed) remember(k *check, most int) {
+func (f *feed) remember(k *check, cac *[32]byte, most int) {
 	if f.marked++; f.marked > len(f.ring) && len(f.ring) < most {
 		old := f.ring
 		f.ring = make([]remembered, min(max(16, 2*len(old)), most))
 		for _, r := range old {
-			if r.set {
-				f.ring[r.index%uint64(len(f.ring))] = r
+			if n := &f.ring[r.index%uint64(len(f.ring))]; r.set && !(n.set && n.index > r.index) {
+				*n = r
 			}
 		}
 	}
@@ -137,11 +164,11 @@ func (f *feed) remember(k *check, most int) {
 	if r.set && r.index > k.index {
 		return // a late one does not displace a newer
 	}
-	*r = remembered{index: k.index, print: k.print, sig: k.sig, set: true}
+	*r = remembered{index: k.index, print: k.print, cac: *cac, sig: k.sig, set: true}
 }
 
 // lookUp finds the index of an id that came without a hint among the tableSize
-// ids above the owner's highest known index.
+// ids above the owner's highest known index, or the newest ones below.
 func (o *owners) lookUp(owner *wire.Owner, topic *wire.Topic, id *[32]byte) (uint64, bool) {
 	f := o.add(owner)
 	if f == nil {
@@ -151,10 +178,9 @@ func (o *owners) lookUp(owner *wire.Owner, topic *wire.Topic, id *[32]byte) (uin
 	if f.known {
 		from = f.high + 1
 	}
-	// Rows below are of chunks that came, or were passed over; they stay until
-	// there are as many of them as of rows above.
+	// Rows below stay until there are as many of them as of rows above.
 	if f.table == nil || len(f.table) > 2*tableSize || f.upto < from {
-		f.table, f.upto = make(map[[32]byte]uint64, tableSize), from
+		f.table, f.upto = make(map[[32]byte]uint64, tableSize), from-min(from, tableBelow)
 	}
 	for ; f.upto < from+tableSize && f.upto <= maxIndex; f.upto++ {
 		f.table[soc.FeedID(topic[:], f.upto)] = f.upto
@@ -170,7 +196,7 @@ func (d *data) heads() []wire.Head {
 	}
 	var heads []wire.Head
 	for _, f := range d.feeds.list {
-		if f.known {
+		if f.known && len(heads) < wire.MaxHeads {
 			heads = append(heads, wire.Head{Owner: f.owner, Index: f.high})
 		}
 	}
@@ -178,13 +204,15 @@ func (d *data) heads() []wire.Head {
 }
 
 // noteHeads raises the highest known indices by what a parent's Ack said, so
-// that ids without a hint are found. Nothing is believed beyond that.
-func (d *data) noteHeads(heads []wire.Head) {
+// that ids without a hint are found. Nothing is believed beyond that, and
+// nothing about owners that the spec does not name: they would take the places
+// of those that publish.
+func (c *Cohort) noteHeads(heads []wire.Head) {
 	for _, h := range heads {
-		f := d.feeds.get(&h.Owner)
-		if f == nil {
-			f = d.feeds.add(&h.Owner)
+		if !c.explicit() || !c.admits(&h.Owner) {
+			continue
 		}
+		f := c.data.feeds.add(&h.Owner)
 		if f != nil && h.Index <= maxIndex && (!f.known || h.Index > f.high) {
 			f.high, f.known = h.Index, true
 		}

@@ -24,7 +24,9 @@ func (c *Cohort) spend(now time.Time, n int, out []Action) []Action {
 	if p.filled.IsZero() {
 		p.credit, p.filled = rate, now
 	}
-	p.credit = min(p.credit+int(int64(rate)*int64(min(now.Sub(p.filled), time.Second))/int64(time.Second)), rate)
+	// Only as much time counts as fills the bucket, which keeps the product small.
+	idle := min(now.Sub(p.filled), time.Duration(2+max(0, -p.credit)/rate)*time.Second)
+	p.credit = min(p.credit+int(int64(rate)*int64(idle)/int64(time.Second)), rate)
 	p.filled = now
 	if p.credit -= n; p.credit < 0 {
 		p.until = now.Add(time.Duration(int64(-p.credit)*int64(time.Second)/int64(rate) + 1))

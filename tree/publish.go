@@ -97,12 +97,15 @@ func (c *Cohort) receipt(k *check, out []Action) []Action {
 	if k.local {
 		return append(out, Action{Kind: ActReceipt, Request: k.request, Receipt: ReceiptDone})
 	}
-	for i := range c.pub.waiting {
-		if p := c.pub.waiting[i]; p.print == k.print {
-			c.pub.waiting = slices.Delete(c.pub.waiting, i, i+1)
-			out = append(out, Action{Kind: ActReceipt, Request: p.request, Receipt: ReceiptDone})
-			return c.release(p.chunk, out)
+	for i := 0; i < len(c.pub.waiting); { // all of them: the broker answers a chunk once, however often it is published
+		p := c.pub.waiting[i]
+		if p.print != k.print {
+			i++
+			continue
 		}
+		c.pub.waiting = slices.Delete(c.pub.waiting, i, i+1)
+		out = append(out, Action{Kind: ActReceipt, Request: p.request, Receipt: ReceiptDone})
+		out = c.release(p.chunk, out)
 	}
 	return out
 }

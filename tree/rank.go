@@ -49,22 +49,19 @@ func (c *Cohort) rerank() {
 	if c.cfg.Broker || len(c.parents) == 0 {
 		return
 	}
-	band, counted := uint32(0), false
+	band := uint32(0)
 	fed := c.fed()
 	for i := range c.parents {
 		p := &c.parents[i]
 		switch {
 		case p.broker:
-			band, counted = max(band, 1), true
+			band = max(band, 1)
 		case p.foreign:
-			band, counted = MaxBand-1, true
+			band = MaxBand - 1
 		case fed && c.luxury(Rank{Band: p.band, Overlay: p.peer}):
 		default:
-			band, counted = max(band, p.band), true
+			band = max(band, p.band)
 		}
-	}
-	if !counted {
-		return
 	}
 	if band++; len(c.children) == 0 || band < c.band {
 		c.band = band

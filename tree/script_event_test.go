@@ -1,8 +1,6 @@
 package tree_test
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,7 +10,6 @@ import (
 
 	"treecast/tree"
 	"treecast/wire"
-	"treecast/wire/soc"
 )
 
 // The functions of this file read the lines of transcripts. Messages go through
@@ -80,72 +77,6 @@ func (a *args) names(key string) (list []string) {
 	return list
 }
 
-var (
-	bindings = map[string]wire.Binding{
-		"": wire.BindingFeedTopic, "feed": wire.BindingFeedTopic, "anchor": wire.BindingAnchor,
-		"socid": wire.BindingSocID, "owner": wire.BindingOwner,
-	}
-	regimes = map[string]wire.Regime{
-		"": wire.RegimeExplicitList, "list": wire.RegimeExplicitList, "single": wire.RegimeExplicitSingle,
-		"implicit": wire.RegimeImplicit, "all": wire.RegimeAll,
-	}
-)
-
-// parseSpec makes a spec: by default a feed's, with admin "o0" and publishers
-// "o1" and "o2".
-func parseSpec(a *args) *wire.Spec {
-	s := &wire.Spec{
-		Topic: wire.Topic(sha256.Sum256([]byte("topic"))), Binding: bindings[a.by["binding"]], Regime: regimes[a.by["regime"]],
-		Closed: a.has("closed"),
-	}
-	if name := a.by["topic"]; name != "" {
-		s.Topic = wire.Topic(node(name))
-	}
-	if s.Regime == wire.RegimeExplicitList || s.Regime == wire.RegimeExplicitSingle {
-		o := owner("o0")
-		s.Admin = o[:]
-	}
-	if s.Regime == wire.RegimeExplicitList {
-		for _, name := range append([]string{"o1", "o2"}, a.names("also")...) {
-			o := owner(name)
-			s.Publishers = append(s.Publishers, o[:])
-		}
-	}
-	return s
-}
-
-func parseConfig(words []string) (tree.Config, *wire.Spec, error) {
-	a := parseArgs(words)
-	spec := parseSpec(&a)
-	cfg := tree.Config{
-		Self: node(a.by["self"]), Topic: spec.Topic, Broker: a.has("broker"), Capacity: a.num("capacity"),
-		Parents: a.num("parents"), RequireProof: a.has("proofs"), PendingJoins: a.num("joins"),
-		ProbeBudget: a.num("budget"), Owners: a.num("owners"), Window: a.num("window"), Recent: a.num("recent"),
-		Publishing: a.num("publishing"), PublishRate: a.num("rate"),
-		Timing: tree.Timing{SlowBan: a.duration("ban"), ReceiptWait: a.duration("receipt")},
-	}
-	if cfg.Self == (wire.Overlay{}) {
-		cfg.Self = node("N")
-	}
-	if cfg.Broker || a.has("pinned") {
-		cfg.Spec = spec
-	}
-	if a.has("leaf") {
-		cfg.Capacity = -1
-	}
-	for _, name := range a.names("brokers") {
-		cfg.Brokers = append(cfg.Brokers, node(name))
-	}
-	if name := a.by["admin"]; name != "" {
-		o := owner(name)
-		cfg.Admin = &o
-	}
-	for _, name := range a.names("publishers") {
-		cfg.Publishers = append(cfg.Publishers, owner(name))
-	}
-	return cfg, spec, nil
-}
-
 // id reads "s4", "d2", "c7" and the like.
 func id[T ~uint64](word string) T {
 	if word == "" {
@@ -192,6 +123,10 @@ func (s *script) event(words []string) (tree.Event, error) {
 		if !ok {
 			return nil, fmt.Errorf("verdict %q", a.at(2))
 		}
+		if len(s.checks) == 0 || s.checks[0] != chunk {
+			return nil, fmt.Errorf("chunk %d is not the next to be verified of %v", chunk, s.checks)
+		}
+		s.checks = s.checks[1:]
 		return &tree.Verified{Chunk: chunk, Verdict: verdict, CAC: s.open[chunk]}, nil
 	case "publish":
 		chunk, request := id[tree.ChunkID](a.at(2)), id[tree.RequestID](a.at(1))
@@ -243,6 +178,10 @@ func (s *script) subscribe(stream tree.StreamID, a *args) (tree.Event, error) {
 
 func (s *script) dialled(a *args) (tree.Event, error) {
 	ev := &tree.Dialled{Dial: id[tree.DialID](a.at(1)), Self: a.has("self")}
+	if _, ok := s.dials[ev.Dial]; !ok {
+		return nil, fmt.Errorf("dial %d is not out", ev.Dial)
+	}
+	delete(s.dials, ev.Dial)
 	ack := wire.Ack{HasBand: !a.has("foreign"), Band: uint32(a.num("band"))}
 	switch a.at(2) {
 	case "unreachable":
@@ -292,18 +231,8 @@ func (s *script) dialled(a *args) (tree.Event, error) {
 		return nil, err
 	}
 	ev.Ack = &got
-	s.spoil = func() { spoil(got.Candidates); *ev.Ack = wire.Ack{} }
+	s.spoil = func() { clear(got.Candidates); got = wire.Ack{} }
 	return ev, nil
-}
-
-// spoil overwrites what a driver may reuse after Step.
-func spoil(list []wire.Candidate) {
-	for i := range list {
-		for _, u := range list[i].Underlays {
-			clear(u)
-		}
-		list[i] = wire.Candidate{}
-	}
 }
 
 // candidate reads "B:2:3@x": name, depth, band if it has one, underlay if any.
@@ -358,70 +287,6 @@ func (s *script) frame(stream tree.StreamID, a *args) (tree.Event, error) {
 	if err := b.Parse(body); err != nil {
 		return nil, err
 	}
-	s.spoil = func() { spoil(b.Found.Candidates); *b = wire.Broadcast{} }
+	s.spoil = func() { clear(b.Found.Candidates); *b = wire.Broadcast{} }
 	return &tree.Frame{Stream: stream, Msg: b}, nil
-}
-
-// chunk makes a chunk of "owner/index" or, where ids are no feed's,
-// "owner/name". Its content is data=, its signature sig=, and form= says how a
-// feed's id travels.
-func (s *script) chunk(chunk tree.ChunkID, name string, a *args) (*wire.Broadcast, error) {
-	who, which, _ := strings.Cut(name, "/")
-	data := a.by["data"]
-	if data == "" {
-		data = name
-	}
-	sig := a.by["sig"]
-	if sig == "" {
-		sig = "by-" + who + "-" + data
-	}
-	o, signature, span := owner(who), make([]byte, 65), make([]byte, 8)
-	copy(signature, sig)
-	binary.LittleEndian.PutUint64(span, uint64(len(data)))
-	x := wire.Soc{Owner: o[:], Signature: signature, Span: span, Payload: []byte(data)}
-	if s.binding == wire.BindingFeedTopic {
-		n, err := strconv.ParseUint(which, 10, 64)
-		if err != nil {
-			return nil, err
-		}
-		feedID := soc.FeedID(s.topic[:], n)
-		x.ID, x.Index, x.HasIndex = feedID[:], n, true
-	} else {
-		n := node(which)
-		if which == "topic" {
-			n = wire.Overlay(s.topic)
-		}
-		x.ID = n[:]
-	}
-	switch a.by["form"] {
-	case "bare":
-		x.HasIndex = false
-	case "slot":
-		x.ID, x.HasIndex = binary.BigEndian.AppendUint64(make([]byte, 24), x.Index), false
-	case "short":
-		x.ID, x.HasIndex = binary.BigEndian.AppendUint64(nil, x.Index), false
-	}
-	if h := a.by["hint"]; h != "" {
-		x.Index, _ = strconv.ParseUint(h, 10, 64)
-	}
-	switch a.by["cut"] {
-	case "id":
-		x.ID = x.ID[:20]
-	case "owner":
-		x.Owner = x.Owner[:19]
-	case "sig":
-		x.Signature = x.Signature[:64]
-	case "span":
-		x.Span = x.Span[:4]
-	case "payload":
-		x.Payload = nil
-	}
-	body := wire.AppendSoc(nil, &x)
-	if n := a.num("unknown"); n > 0 {
-		body = protowire.AppendTag(body, 200, protowire.BytesType)
-		body = protowire.AppendBytes(body, make([]byte, n-4))
-	}
-	s.open[chunk] = sha256.Sum256([]byte(data))
-	b := new(wire.Broadcast)
-	return b, b.Parse(body)
 }

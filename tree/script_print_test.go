@@ -194,13 +194,16 @@ func printCounters(c tree.Counters) string {
 	for i, n := range c {
 		w.addIf(n > 0, "%v=%d", tree.Counter(i), n)
 	}
+	w.addIf(c == tree.Counters{}, "none")
 	return w.String()
 }
 
 // words joins with spaces.
 type words struct{ list []string }
 
-func (w *words) add(format string, args ...any) { w.list = append(w.list, fmt.Sprintf(format, args...)) }
+func (w *words) add(format string, args ...any) {
+	w.list = append(w.list, fmt.Sprintf(format, args...))
+}
 
 func (w *words) addIf(ok bool, format string, args ...any) {
 	if ok {

@@ -66,6 +66,8 @@ type script struct {
 	open    map[tree.ChunkID][32]byte // content addresses of those not released
 	waiting map[tree.RequestID]bool   // without a receipt
 	ended   map[tree.StreamID]bool    // nothing may go there any more
+	dials   map[tree.DialID]bool      // false when given up
+	checks  []tree.ChunkID            // with the verifier
 	text    *strings.Builder          // what is printed
 	spoil   func()                    // overwrites what was lent for one Step
 }
@@ -117,6 +119,7 @@ func newScript(b *strings.Builder, words []string) (*script, error) {
 	return &script{
 		core: core, now: scriptStart, text: b, binding: spec.Binding, topic: spec.Topic, spec: spec,
 		open: map[tree.ChunkID][32]byte{}, waiting: map[tree.RequestID]bool{}, ended: map[tree.StreamID]bool{},
+		dials: map[tree.DialID]bool{},
 	}, nil
 }
 
@@ -130,14 +133,12 @@ func (s *script) run(words []string) error {
 		s.print(printCounters(s.core.Counters()))
 		return nil
 	case "quiet": // as the command that follows, but with a count of its answers alone
-		quiet := *s
-		quiet.text = &strings.Builder{}
-		if err := quiet.run(words[1:]); err != nil {
-			return err
-		}
-		s.now = quiet.now
-		s.print(fmt.Sprintf("%d lines", strings.Count(quiet.text.String(), "\n")))
-		return nil
+		loud, quiet := s.text, &strings.Builder{}
+		s.text = quiet
+		err := s.run(words[1:])
+		s.text = loud
+		s.print(fmt.Sprintf("%d lines", strings.Count(quiet.String(), "\n")))
+		return err
 	case "repeat": // repeat N command: # in it is the number of the round, from 1
 		n, err := strconv.Atoi(words[1])
 		if err != nil {
@@ -210,6 +211,16 @@ func (s *script) check(a *tree.Action) error {
 		if a.Kind == tree.ActRelease {
 			delete(s.open, a.Chunk)
 		}
+		if a.Kind == tree.ActVerify {
+			s.checks = append(s.checks, a.Chunk)
+		}
+	case tree.ActDial:
+		s.dials[a.Dial.ID] = true
+	case tree.ActCancel:
+		if !s.dials[a.Dial.ID] {
+			return fmt.Errorf("cancel of dial %d, which is not out", a.Dial.ID)
+		}
+		s.dials[a.Dial.ID] = false
 	case tree.ActReceipt:
 		if !s.waiting[a.Request] {
 			return fmt.Errorf("second receipt of request %d", a.Request)

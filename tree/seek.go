@@ -201,7 +201,7 @@ func (c *Cohort) attach(now time.Time, d dialling, ev *Dialled, out []Action) ([
 	if out, ok = c.learnSpec(d.peer, ack.Spec, out); !ok {
 		return append(out, end), false
 	}
-	c.data.noteHeads(ack.Heads)
+	c.noteHeads(ack.Heads)
 	c.parents = append(c.parents, parent{
 		stream: ev.Stream, peer: d.peer, band: band, foreign: foreign, broker: band == 1, since: now, moved: now,
 		slot: c.freeSlot(),
@@ -238,6 +238,7 @@ func (c *Cohort) settled(now time.Time, out []Action) []Action {
 	s := &c.seek
 	out = c.giveUp(out)
 	s.spare, s.at, s.rounds = nil, time.Time{}, 0
+	s.tried = false // the next loss is a new search
 	c.shed(now)
 	return out
 }
@@ -282,6 +283,9 @@ func (c *Cohort) referred(now time.Time, found []wire.Candidate, out []Action) [
 		}
 		if f.Displaces && len(c.children) == 0 && c.cfg.Capacity < 0 {
 			continue // nobody moves for a node that relays to nobody
+		}
+		if slices.ContainsFunc(s.spare, func(o wire.Candidate) bool { return o.Addr == f.Addr }) {
+			continue
 		}
 		if (len(c.children) > 0 || c.fed()) && !(f.HasBand && c.mayKeep(Rank{Band: f.Band, Overlay: f.Addr}, false)) {
 			continue
@@ -351,7 +355,7 @@ func (c *Cohort) empty(now time.Time, out []Action) []Action {
 	if s.failed > 0 && s.failed < len(s.entries) {
 		return c.round(now, out) // another entry point, before any waiting
 	}
-	cycles := s.rounds / max(len(s.entries), 1)
+	cycles := (s.rounds - 1) / max(len(s.entries), 1)
 	wait := min(c.cfg.Timing.EntryWait<<min(cycles, 16), c.cfg.Timing.EntryWaitMax)
 	s.failed = 0
 	s.at = now.Add(c.chance(wait))

@@ -24,6 +24,15 @@ func (w *window) has(print uint64) bool {
 	return ok
 }
 
+// holds says whether a chunk of k's address was taken.
+func (w *window) holds(k *check) bool {
+	if len(w.ring) == 0 {
+		return false
+	}
+	_, ok := w.byKey[k.address()]
+	return ok
+}
+
 // take enters a valid chunk, unless its key is there: then it is a duplicate, or
 // with another content address an equivocation.
 func (w *window) take(key, cac [32]byte, print uint64, sig *[65]byte) Counter {

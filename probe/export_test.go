@@ -1,0 +1,4 @@
+package probe
+
+// Valid checks the invariants of Searches.
+func (s *Searches) Valid() error { return s.valid() }

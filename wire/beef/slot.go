@@ -1,0 +1,141 @@
+package beef
+
+import "time"
+
+// slotFirst is what a slot allocates at first, or less where the payload is
+// shorter. DefaultSlots times it is DefaultReassemblyBytes, so that a fragment
+// which only claims a large payload costs no more than the slot it opens.
+const slotFirst = 64 << 10
+
+// pendingCost is what a fragment that waits for earlier ones is charged above
+// its bytes.
+const pendingCost = 64
+
+// slotKey tells objects apart. The topic belongs to it: one content sent under
+// two topics is two objects (PROTOCOL §7 Reassembly).
+type slotKey struct {
+	content [32]byte
+	topic   TopicID
+}
+
+// slot is one object on its way to being whole, or what is remembered of one.
+//
+// Invariants of an open slot:
+//  1. body is the payload's beginning, all of fragments 0..next-1.
+//  2. pending holds fragments above next, never next itself.
+//  3. charge is cap(body) and, per pending fragment, its length and pendingCost.
+//
+// A closed slot has neither body nor pending, and charge 0.
+type slot struct {
+	prev, next *slot // in the list the slot is on
+	key        slotKey
+	touched    time.Time // of the last new fragment, or of closing
+	header     Header    // of the first fragment; DeliverCount the highest seen
+
+	origLen int64
+	stride  int64
+	total   int
+
+	body    []byte
+	have    int // fragments in body
+	pending map[uint16][]byte
+	charge  int64
+
+	closed Outcome // OutcomeLate or OutcomeUnwanted; 0: open
+}
+
+func newSlot(key slotKey, f *Fragment, stride int64) *slot {
+	return &slot{
+		key:     key,
+		header:  f.Header,
+		origLen: int64(f.OrigLen),
+		stride:  stride,
+		total:   int(f.Total),
+	}
+}
+
+// agrees tells whether f is cut from the same payload in the same way.
+func (s *slot) agrees(f *Fragment, stride int64) bool {
+	return s.origLen == int64(f.OrigLen) && s.total == int(f.Total) && s.stride == stride
+}
+
+func (s *slot) has(index uint16) bool {
+	_, waits := s.pending[index]
+	return waits || int(index) < s.have
+}
+
+// store copies the data of a fragment that the slot does not have.
+func (s *slot) store(f *Fragment) {
+	if int(f.Index) != s.have {
+		if s.pending == nil {
+			s.pending = make(map[uint16][]byte)
+		}
+		s.pending[f.Index] = append([]byte(nil), f.Data...)
+		s.charge += int64(len(f.Data)) + pendingCost
+		return
+	}
+	s.push(f.Data)
+	for {
+		data, ok := s.pending[uint16(s.have)]
+		if !ok {
+			return
+		}
+		delete(s.pending, uint16(s.have))
+		s.charge -= int64(len(data)) + pendingCost
+		s.push(data)
+	}
+}
+
+// push puts the next fragment's data behind the body. The body doubles as it
+// fills, up to the payload's length.
+func (s *slot) push(data []byte) {
+	if need := len(s.body) + len(data); need > cap(s.body) {
+		size := min(max(2*int64(cap(s.body)), slotFirst, int64(need)), s.origLen)
+		body := make([]byte, len(s.body), size)
+		copy(body, s.body)
+		s.charge += int64(cap(body) - cap(s.body))
+		s.body = body
+	}
+	s.body = append(s.body, data...)
+	s.have++
+}
+
+func (s *slot) whole() bool { return s.have == s.total }
+
+// close leaves of the slot that it was, and why it takes nothing more.
+func (s *slot) close(why Outcome, now time.Time) {
+	s.body, s.pending, s.charge = nil, nil, 0
+	s.closed, s.touched = why, now
+}
+
+// slotList is a list of slots, the one touched longest ago first.
+type slotList struct {
+	first, last *slot
+	len         int
+}
+
+func (l *slotList) push(s *slot) {
+	s.prev, s.next = l.last, nil
+	if l.last != nil {
+		l.last.next = s
+	} else {
+		l.first = s
+	}
+	l.last = s
+	l.len++
+}
+
+func (l *slotList) remove(s *slot) {
+	if s.prev != nil {
+		s.prev.next = s.next
+	} else {
+		l.first = s.next
+	}
+	if s.next != nil {
+		s.next.prev = s.prev
+	} else {
+		l.last = s.prev
+	}
+	s.prev, s.next = nil, nil
+	l.len--
+}

@@ -1,0 +1,168 @@
+package beef
+
+import "fmt"
+
+// Submission is one object as a door took it from a publisher: judged, hashed,
+// and ready to be stamped. All of it is a view into the bytes it came from.
+type Submission struct {
+	// Frame is the frame to send. ContentID and TopicID are right; DeliverCount
+	// is 1 and HashKey and SeqNum are 0 whatever the publisher wrote there, for
+	// the ingress to set (PROTOCOL §7 Ingress doors).
+	Frame Frame
+	// Payload is what Frame.Payload holds.
+	Payload Payload
+	// Framed tells that it came as an object frame, not as a record.
+	Framed bool
+}
+
+// Allow makes n of the record's leading names deliverable; see Deliverable. It
+// is for doors that authenticate their publishers (PROTOCOL §7 Ingress doors).
+func (s *Submission) Allow(n int) {
+	n = max(0, min(n, MaxTopics))
+	s.Frame.DeliverCount = uint8(Deliverable(uint8(n), s.Payload.Record.TopicCount()))
+}
+
+// ParseSubmission decodes one record or object frame that fills b: a datagram,
+// or the record that an HTTP door built. maxObject is the bound on the object
+// in bytes, 0 for DefaultMaxObject (PROTOCOL §7 Ingress doors).
+//
+// The error is a *FaultError, or says that maxObject is out of range.
+func ParseSubmission(b []byte, maxObject int) (Submission, error) {
+	bound, err := objectBound(maxObject)
+	if err != nil {
+		return Submission{}, err
+	}
+	s, size, f := judgeSubmission(Detect(b), b, bound)
+	if f.none() && size < int64(len(b)) {
+		f = malformed(int(size), ReasonTrailing, 0)
+	}
+	if !f.none() {
+		return Submission{}, f.raise()
+	}
+	return s, nil
+}
+
+// maxBound keeps every length that a bound is compared with far from overflow.
+const maxBound = 1 << 30
+
+// objectBound checks a configured bound on an object.
+func objectBound(configured int) (int64, error) {
+	switch {
+	case configured == 0:
+		return DefaultMaxObject, nil
+	case configured < markerSize || configured > maxBound:
+		return 0, fmt.Errorf("beef: max object %d", configured)
+	}
+	return int64(configured), nil
+}
+
+// judgeSubmission judges the unit at the start of b and, when all of it is
+// there, makes the submission. size is the unit's length as soon as it is
+// known: with no fault, with ErrRejected, and with ErrShort where only bytes of
+// a judged unit are missing; else 0.
+func judgeSubmission(g Grammar, b []byte, bound int64) (s Submission, size int64, f FaultError) {
+	switch g {
+	case GrammarRecord:
+		return judgeRecordUnit(b, bound)
+	case GrammarFrame:
+		return judgeFrameUnit(b, bound)
+	case GrammarBareTx:
+		return s, 0, malformed(0, ReasonBareTx, 0)
+	}
+	return s, 0, truncated(0)
+}
+
+func judgeRecordUnit(b []byte, bound int64) (s Submission, size int64, f FaultError) {
+	h, f := judgeRecord(b, bound)
+	if f.Err == ErrShort || f.Err == ErrMalformed {
+		return s, 0, f
+	}
+	size = h.total()
+	if !f.none() {
+		return s, size, f
+	}
+	if int64(len(b)) < size {
+		return s, size, truncated(h.size)
+	}
+	rec := h.record(b)
+	version, _ := MarkerOf(rec.Object)
+	return Submission{
+		Frame: Frame{
+			Header: Header{
+				DeliverCount: 1,
+				ContentID:    ContentID(rec.raw),
+				TopicID:      rec.TopicID(),
+			},
+			Payload: rec.raw,
+		},
+		Payload: Payload{Record: rec, Object: rec.Object, Version: version},
+	}, size, f
+}
+
+// judgeFrameUnit judges a frame in the order in which its bytes come: header,
+// the payload's length, its head, the topic, and last, over all of it, the
+// hash.
+func judgeFrameUnit(b []byte, bound int64) (s Submission, size int64, f FaultError) {
+	header, length, f := parseHeader(b, FrameVerObject)
+	if !f.none() {
+		return s, 0, f
+	}
+	n := int64(length)
+	if n > 2*bound+MaxEnvelope {
+		return s, 0, malformed(88, ReasonOversize, uint64(length))
+	}
+	size = HeaderSize + n
+	if n == 0 {
+		return s, size, rejected(88, ReasonPayloadLen, 0)
+	}
+	if n > bound+MaxEnvelope {
+		return s, size, rejected(88, ReasonOversize, uint64(length))
+	}
+	body := b[HeaderSize:min(int64(len(b)), size)]
+	h, f := judgePayload(body, n, bound)
+	if f.Err == ErrShort {
+		return s, 0, f.at(HeaderSize)
+	}
+	if !f.none() {
+		return s, size, f.at(HeaderSize)
+	}
+	if f := judgeTopic(&header, h, body); !f.none() {
+		return s, size, f
+	}
+	if int64(len(body)) < n {
+		return s, size, truncated(HeaderSize)
+	}
+	body = body[:n:n]
+	contentID := ContentID(body)
+	if contentID != header.ContentID {
+		return s, size, rejected(8, ReasonContentID, 0)
+	}
+	return Submission{
+		Frame: Frame{
+			Header: Header{
+				DeliverCount: 1,
+				ContentID:    contentID,
+				TopicID:      header.TopicID,
+			},
+			Payload: body,
+		},
+		Payload: h.payload(body),
+		Framed:  true,
+	}, size, f
+}
+
+// judgeTopic rejects a header whose TopicID is not the record's first topic. A
+// bare object has no name to compare with, but no name hashes to zeros.
+func judgeTopic(header *Header, h payloadHead, body []byte) FaultError {
+	if h.record.count == 0 {
+		if header.TopicID == (TopicID{}) {
+			return rejected(56, ReasonNoTopic, 0)
+		}
+		return FaultError{}
+	}
+	first, _ := cutName(h.record.names(body))
+	if topicIDOf(first) != header.TopicID {
+		return rejected(56, ReasonTopicMismatch, 0)
+	}
+	return FaultError{}
+}
