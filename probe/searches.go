@@ -108,7 +108,7 @@ func (s *Searches) Serve(now time.Time, from *Link, p *wire.Probe, self *wire.Ca
 	if self != nil {
 		se.offer(self)
 		if !self.Displaces {
-			return s.answer(&se, out), Kept
+			return s.answer(&se, s.inOrder(&se, len(s.active), out)), Kept
 		}
 	}
 	if !w.climbs || w.hops == MaxUpHops {
@@ -184,7 +184,7 @@ func (s *Searches) walk(now time.Time, se search, w walk, down, up []Link, out [
 	if len(se.asks) == 0 {
 		var asked bool
 		if out, asked = s.foreigners(now, key, &se, down, out); !asked {
-			return s.end(&se, out)
+			return s.end(&se, s.inOrder(&se, len(s.active), out))
 		}
 	}
 	s.keys, s.active = append(s.keys, key), append(s.active, se)
@@ -274,6 +274,9 @@ func (s *Searches) conclude(now time.Time, i int, down []Link, out []Action) []A
 
 // remove ends search i, whatever is outstanding.
 func (s *Searches) remove(i int, out []Action) []Action {
+	key := s.keys[i]
+	out = s.inOrder(&s.active[i], i, out)
+	i = slices.Index(s.keys, key)
 	se := s.forget(i)
 	return s.end(&se, out)
 }
@@ -311,9 +314,7 @@ func (s *Searches) Ended(now time.Time, stream StreamID, down []Link, out []Acti
 		if len(se.asks) < before {
 			out = s.conclude(now, i, down, out)
 		}
-		if len(s.active) == n {
-			i++
-		}
+		i += 1 - (n - len(s.active)) // it, and those that were answered before it, are gone
 	}
 	s.reckon()
 	return out
@@ -352,9 +353,7 @@ func (s *Searches) Tick(now time.Time, down []Link, out []Action) []Action {
 		} else {
 			out = s.conclude(now, i, down, out)
 		}
-		if len(s.active) == n {
-			i++
-		}
+		i += 1 - (n - len(s.active)) // it, and those that were answered before it, are gone
 	}
 	s.reckon()
 	return out

@@ -106,7 +106,7 @@ func (c *Cohort) foreignChildren() (n int) {
 func (c *Cohort) accept(now time.Time, stream StreamID, peer wire.Overlay, sub *wire.Subscribe, out []Action) []Action {
 	ch := child{
 		stream: stream, peer: peer, band: sub.Band, relays: sub.Relays, childless: sub.Childless,
-		foreign: sub.Version == 0, since: now, moved: now,
+		foreign: sub.Version == 0, needs: sub.Displace, since: now, moved: now,
 	}
 	i, _ := c.childIndex(stream)
 	c.children = slices.Insert(c.children, i, ch)

@@ -23,8 +23,9 @@ type data struct {
 	seed     uint64
 	checks   []check // from head on, a FIFO: verdicts come in the order of the questions
 	head     int
-	sent     []sentUp // oldest first
-	sentAt   map[uint64]struct{}
+	sent     []uint64 // fingerprints of what went up: a ring
+	sentNext int
+	sentAt   map[uint64]time.Time
 	inflight map[uint64]int
 	feeds    owners
 	seen     window
@@ -82,7 +83,7 @@ func (c *Cohort) chunk(now time.Time, ev *Frame, p *parent, ch *child, out []Act
 	} else {
 		k.peer = p.peer
 	}
-	reason := c.examine(s, &k)
+	reason := c.examine(now, s, &k)
 	switch reason {
 	case CountDelivered:
 		c.data.push(&k)
@@ -91,7 +92,7 @@ func (c *Cohort) chunk(now time.Time, ev *Frame, p *parent, ch *child, out []Act
 		if p != nil {
 			p.second++
 			c.counters[reason]++
-			return c.release(ev.Chunk, c.brings(now, p, k.print, out))
+			return c.release(ev.Chunk, c.brings(now, p, k.print, c.data.inflight[k.print] > 0, out))
 		}
 	case CountNotAdmitted:
 		c.counters[reason]++
@@ -102,10 +103,10 @@ func (c *Cohort) chunk(now time.Time, ev *Frame, p *parent, ch *child, out []Act
 }
 
 // examine does what can be done without a signature check: sizes, binding,
-// regime, and, for all but what passes through on its way up, duplicates. It
-// fills in k, and returns CountDelivered for a chunk that is to be verified, else
+// regime and duplicates; of what passes through on its way up, only those of
+// chunks that just went up. It fills in k, and returns CountDelivered for a chunk that is to be verified, else
 // why it is dropped.
-func (c *Cohort) examine(s *wire.Soc, k *check) Counter {
+func (c *Cohort) examine(now time.Time, s *wire.Soc, k *check) Counter {
 	switch {
 	case c.spec == nil:
 		return CountWrongBinding
@@ -136,7 +137,7 @@ func (c *Cohort) examine(s *wire.Soc, k *check) Counter {
 			return CountWrongBinding
 		}
 		k.print = c.data.fingerprint(&k.id, s)
-		if !passing && (c.data.inflight[k.print] > 0 || c.data.seen.has(k.print)) {
+		if c.data.copied(now, k.print, passing) || !passing && c.data.seen.has(k.print) {
 			return CountDuplicate
 		}
 		return CountDelivered
@@ -144,7 +145,7 @@ func (c *Cohort) examine(s *wire.Soc, k *check) Counter {
 	if carried {
 		copy(k.id[:], s.ID)
 		k.print = c.data.fingerprint(&k.id, s)
-		if !passing && (c.data.inflight[k.print] > 0 || hinted && c.data.feeds.known(&k.owner, hint, k.print)) {
+		if c.data.copied(now, k.print, passing) || !passing && hinted && c.data.feeds.known(&k.owner, hint, k.print) {
 			return CountDuplicate
 		}
 		c.index(k, hint, hinted)
@@ -157,10 +158,10 @@ func (c *Cohort) examine(s *wire.Soc, k *check) Counter {
 		k.index, k.indexed = hint, true
 	}
 	switch {
+	case c.data.copied(now, k.print, passing):
+		return CountDuplicate
 	case passing:
 		return CountDelivered
-	case c.data.inflight[k.print] > 0:
-		return CountDuplicate
 	case k.indexed && c.data.feeds.has(&k.owner, k.index):
 		if c.data.feeds.differs(&k.owner, k.index, k.print) {
 			return CountDelivered // to be verified: it may be an equivocation
@@ -170,6 +171,12 @@ func (c *Cohort) examine(s *wire.Soc, k *check) Counter {
 		return CountDuplicate
 	}
 	return CountDelivered
+}
+
+// copied says whether the very same chunk is being verified or, of one that
+// passes through, just went up.
+func (d *data) copied(now time.Time, print uint64, passing bool) bool {
+	return d.inflight[print] > 0 || passing && d.wentUp(now, print)
 }
 
 // index finds the feed index of k's id: the hint, if it proves right, else one
@@ -235,6 +242,8 @@ func (c *Cohort) verified(now time.Time, ev *Verified, out []Action) []Action {
 		return c.reject(&k, ReceiptNonCanonical, out)
 	}
 	switch {
+	case k.local && c.leave.done:
+		return c.reject(&k, ReceiptNoBroker, out)
 	case k.local && !c.cfg.Broker:
 		return c.sendUp(now, &k, out)
 	case k.up && !c.cfg.Broker:
@@ -252,7 +261,7 @@ func (c *Cohort) verified(now time.Time, ev *Verified, out []Action) []Action {
 	c.counters[CountDelivered]++
 	if p := c.parentOf(k.from); p != nil {
 		p.first++
-		out = c.brings(now, p, k.print, out)
+		out = c.brings(now, p, k.print, true, out)
 	}
 	for i := range c.children {
 		ch := &c.children[i]

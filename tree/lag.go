@@ -10,15 +10,24 @@ const (
 	lagAge    = 2 * time.Second
 	lagBehind = 10 * time.Second
 	lagEvery  = 500 * time.Millisecond
-	lagRing   = 512
+	// lagRing chunks are compared, and lagSpan is what they are to cover: of a
+	// denser stream only a sample is looked at.
+	lagRing = 512
+	lagSpan = lagBehind + lagAge
+	// lagSparse without a sampled chunk makes the sample denser.
+	lagSparse = 250 * time.Millisecond
 )
 
 // lag compares what the parents bring: the newest chunks, and which of the
-// parents have brought each.
+// parents have brought each. A node with one parent keeps the books too, as
+// the next one may still bring what the first brought before it.
 type lag struct {
 	ring  []brought
 	at    map[uint64]uint64 // fingerprint -> sequence number, while in the ring
 	next  uint64            // sequence number
+	mask  uint64            // only fingerprints without these bits are sampled
+	thin  uint64            // sequence number from which on the mask may grow
+	last  time.Time         // when a chunk was entered
 	looks time.Time         // when the parents are compared next
 }
 
@@ -29,28 +38,49 @@ type brought struct {
 	by    uint8 // a bit a parent's slot
 }
 
-// bring notes that parent p has sent the chunk of that fingerprint, and returns
-// how late it is behind the first copy.
-func (l *lag) bring(now time.Time, print uint64, slot uint8) time.Duration {
+// bring notes that the parent of slot has sent the chunk of that fingerprint,
+// and returns how late it is behind the first copy. Fresh chunks are those that
+// nobody brought before, or that are still being verified; a copy of one that is
+// not in the books any more says nothing.
+func (l *lag) bring(now time.Time, print uint64, slot uint8, fresh bool) time.Duration {
+	if l.mask != 0 && now.Sub(l.last) > lagSparse {
+		l.mask >>= 1
+	}
+	if print&l.mask != 0 {
+		return 0
+	}
 	if seq, ok := l.at[print]; ok {
 		b := &l.ring[seq%lagRing]
 		b.by |= 1 << slot
 		return now.Sub(b.when)
 	}
+	if fresh {
+		l.enter(now, brought{print, now, 1 << slot})
+	}
+	return 0
+}
+
+// enter adds a chunk, in place of the oldest when the ring is full.
+func (l *lag) enter(now time.Time, b brought) {
 	if l.at == nil {
 		l.at = make(map[uint64]uint64)
 	}
-	b := brought{print, now, 1 << slot}
 	if len(l.ring) < lagRing {
 		l.ring = append(l.ring, b)
 	} else {
 		old := &l.ring[l.next%lagRing]
+		if age := now.Sub(old.when); age < lagSpan && l.next >= l.thin {
+			for ; age < lagSpan && l.mask < 1<<20; age = 2*age + 1 {
+				l.mask = l.mask<<1 | 1
+			}
+			l.thin = l.next + lagRing
+		}
 		delete(l.at, old.print)
 		*old = b
 	}
-	l.at[print] = l.next
+	l.at[b.print] = l.next
 	l.next++
-	return 0
+	l.last = now
 }
 
 // forget takes the bit of a slot that has a new parent.
@@ -69,6 +99,7 @@ func (l *lag) lacks(now time.Time, p *parent) (n int) {
 		switch {
 		case b.by&(1<<p.slot) != 0:
 			newer = true
+		case b.print&l.mask != 0: // p may have brought it since, unseen
 		case newer && now.Sub(b.when) > lagAge && b.when.Sub(p.since) > lagAge:
 			n++
 		}
@@ -76,26 +107,34 @@ func (l *lag) lacks(now time.Time, p *parent) (n int) {
 	return n
 }
 
-// since counts the chunks that others brought after p's last.
-func (l *lag) since(p *parent) (n int) {
+// silent says whether p has sent nothing for lagAge while others sent lagChunks:
+// the time counts from the first of them, as before it nobody sent anything.
+func (l *lag) silent(now time.Time, p *parent) bool {
+	if now.Sub(p.moved) < lagAge {
+		return false
+	}
+	n, first := 0, now
 	for i := range l.ring {
 		if b := &l.ring[i]; b.by&(1<<p.slot) == 0 && b.when.After(p.moved) {
 			n++
+			if b.when.Before(first) {
+				first = b.when
+			}
 		}
 	}
-	return n
+	return n >= lagChunks && now.Sub(first) >= lagAge
 }
 
 // brings notes a chunk from a parent and, now and then, compares the parents.
-func (c *Cohort) brings(now time.Time, p *parent, print uint64, out []Action) []Action {
-	if len(c.parents) < 2 {
+func (c *Cohort) brings(now time.Time, p *parent, print uint64, fresh bool, out []Action) []Action {
+	p.moved = now
+	if c.cfg.Parents < 2 {
 		return out
 	}
-	p.moved = now
-	if c.lag.bring(now, print, p.slot) > lagBehind {
+	if c.lag.bring(now, print, p.slot, fresh) > lagBehind {
 		return c.lagging(now, p, out)
 	}
-	if now.Before(c.lag.looks) {
+	if len(c.parents) < 2 || now.Before(c.lag.looks) {
 		return out
 	}
 	c.lag.looks = now.Add(lagEvery)
@@ -104,7 +143,7 @@ func (c *Cohort) brings(now time.Time, p *parent, print uint64, out []Action) []
 		if q.unwanted || !q.drop.IsZero() || now.Sub(q.since) < lagAge {
 			continue
 		}
-		if c.lag.lacks(now, q) >= lagChunks || now.Sub(q.moved) >= lagAge && c.lag.since(q) >= lagChunks {
+		if c.lag.lacks(now, q) >= lagChunks || c.lag.silent(now, q) {
 			return c.lagging(now, q, out)
 		}
 	}

@@ -51,6 +51,11 @@ func (c *Cohort) leaveDue(now time.Time, out []Action) []Action {
 		return out
 	}
 	l.done = true
+	for _, p := range c.pub.waiting {
+		out = append(out, Action{Kind: ActReceipt, Request: p.request, Receipt: ReceiptNoBroker})
+		out = c.release(p.chunk, out)
+	}
+	c.pub.waiting = nil
 	for len(c.pending) > 0 {
 		stream := c.pending[0].stream
 		c.forgetPending(stream)

@@ -13,7 +13,8 @@ const (
 	maxMoves  = 2
 	moveEvery = time.Second
 	moveWait  = 10 * time.Second
-	// brokerRound is the asker's round from which on the broker displaces.
+	// brokerRound is the asker's round from which on the broker displaces: after
+	// one less that found nothing it offers itself.
 	brokerRound = 3
 )
 
@@ -21,6 +22,8 @@ const (
 type move struct {
 	stream StreamID
 	asked  time.Time
+	asker  probe.Asker // who took it
+	relays bool
 }
 
 // moves are the displacements under way at this node.
@@ -55,8 +58,8 @@ func (c *Cohort) displaces(now time.Time, a *probe.Asker, relays bool) bool {
 	return c.victim(a, relays) != nil
 }
 
-// victim is the child to move for the asker: a luxury first, then one without
-// slots, then a childless one, then the highest-ranked above the asker. For a
+// victim is the child to move for the asker: first a luxury, that is a child of
+// the broker that did not need to displace anybody, then one without slots, then a childless one, then the highest-ranked above the asker. For a
 // childless asker it is one without slots, and only if the asker has some.
 func (c *Cohort) victim(a *probe.Asker, relays bool) *child {
 	asker := Rank{Band: a.Band, Overlay: a.Peer}
@@ -69,7 +72,7 @@ func (c *Cohort) victim(a *probe.Asker, relays bool) *child {
 				return 3
 			}
 			return 0
-		case ch.band == 2 && !c.cfg.Broker:
+		case ch.band == 2 && !ch.needs && !c.cfg.Broker:
 			return 4
 		case !ch.relays:
 			return 3
@@ -106,7 +109,7 @@ func (c *Cohort) displace(now time.Time, a *probe.Asker, relays bool, out []Acti
 	}
 	c.counters[CountDisplaced]++
 	c.moves.last = now
-	c.moves.list = append(c.moves.list, move{ch.stream, now})
+	c.moves.list = append(c.moves.list, move{stream: ch.stream, asked: now, asker: *a, relays: relays})
 	return append(out, reparent(ch.stream, nil, wire.ReasonDisplaced))
 }
 
@@ -114,28 +117,44 @@ func reparent(stream StreamID, to []byte, reason uint32) Action {
 	return Action{Kind: ActSend, Stream: stream, Body: wire.AppendReparent(nil, &wire.Reparent{To: to, Reason: reason})}
 }
 
-// movesDue asks one more child where one that was asked stays on.
+// movesDue asks one more child where one that was asked stays on: the next in
+// order for the same asker, else any but that asker, the highest-ranked first.
+// Where there is no other, the same one is asked again.
 func (c *Cohort) movesDue(now time.Time, out []Action) []Action {
 	for i := 0; i < len(c.moves.list); i++ {
-		if now.Before(c.moves.list[i].asked.Add(moveWait)) {
+		m := &c.moves.list[i]
+		if now.Before(m.asked.Add(moveWait)) {
 			continue
 		}
-		c.moves.list = slices.Delete(c.moves.list, i, i+1)
-		i--
 		if c.free() >= 0 {
+			c.moves.list = slices.Delete(c.moves.list, i, i+1)
+			i--
 			continue
 		}
-		// Anybody but a foreign child will do now, the highest-ranked first.
-		var next *child
-		for j := range c.children {
-			if ch := &c.children[j]; !ch.foreign && (next == nil || c.childRank(next).Less(c.childRank(ch))) && !c.moves.moving(ch.stream) {
-				next = ch
-			}
+		next := c.victim(&m.asker, m.relays)
+		if next == nil {
+			next = c.anyVictim(m.asker.Peer)
 		}
 		if next != nil {
-			c.moves.list = append(c.moves.list, move{next.stream, now})
-			out = append(out, reparent(next.stream, nil, wire.ReasonDisplaced))
+			m.stream = next.stream
 		}
+		m.asked = now
+		c.counters[CountDisplaced]++
+		out = append(out, reparent(m.stream, nil, wire.ReasonDisplaced))
 	}
 	return out
+}
+
+// anyVictim is the highest-ranked child of ours that was not asked to move.
+func (c *Cohort) anyVictim(except wire.Overlay) (best *child) {
+	for i := range c.children {
+		ch := &c.children[i]
+		if ch.foreign || ch.peer == except || c.moves.moving(ch.stream) {
+			continue
+		}
+		if best == nil || c.childRank(best).Less(c.childRank(ch)) {
+			best = ch
+		}
+	}
+	return best
 }

@@ -27,8 +27,10 @@ type parent struct {
 	// unwanted: it asked this node to move, or lags; it feeds on until there are
 	// enough others.
 	unwanted bool
+	leaving  bool      // it said so
 	asked    time.Time // when it last asked this node to move
 	keep     time.Time // when its wish is forgotten if nothing came of it; zero = never
+	replaced bool      // its wish came true: it goes even if the new parent is the only one
 	// drop is when it is let go at last: others feed this node already.
 	drop time.Time
 }
@@ -41,6 +43,7 @@ type child struct {
 	relays    bool
 	childless bool
 	foreign   bool
+	needs     bool // it took its slot by displacing another: no luxury of its
 	since     time.Time
 	moved     time.Time // when a frame last went either way
 	rtt       time.Duration

@@ -33,7 +33,7 @@ func (p *publishing) deadline() time.Time {
 
 // publish takes a chunk of the application (PROTOCOL §4 Publications). It is
 // judged like anybody's: regime, binding, signature.
-func (c *Cohort) publish(_ time.Time, ev *Publish, out []Action) []Action {
+func (c *Cohort) publish(now time.Time, ev *Publish, out []Action) []Action {
 	k := check{chunk: ev.Chunk, request: ev.Request, local: true, up: true, peer: c.cfg.Self, size: len(ev.Soc.Payload)}
 	if c.pub.checking+len(c.pub.waiting) >= c.cfg.Publishing {
 		return c.reject(&k, ReceiptBusy, out)
@@ -41,7 +41,7 @@ func (c *Cohort) publish(_ time.Time, ev *Publish, out []Action) []Action {
 	if !c.cfg.Broker && (c.spec == nil || len(c.parents) == 0) {
 		return c.reject(&k, ReceiptNoBroker, out)
 	}
-	switch reason := c.examine(ev.Soc, &k); reason {
+	switch reason := c.examine(now, ev.Soc, &k); reason {
 	case CountDelivered:
 		c.pub.checking++
 		c.data.push(&k)

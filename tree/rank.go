@@ -70,16 +70,18 @@ func (c *Cohort) rerank() {
 
 // shed sets the time for parents that are superfluous to be let go: all but a
 // luxury where the broker feeds this node, and unwanted ones where there are
-// enough others. They feed on for a while, as what they still carry may not come
+// enough others or the one that they named. They feed on for a while, as what they still carry may not come
 // from the others any more, and only then does this node move up (PROTOCOL §5
 // Two parents). What is needed again, as another was lost, stays.
 func (c *Cohort) shed(now time.Time) {
 	fed := c.fed()
-	enough := fed || c.wantedParents() >= c.target()
+	wanted := c.wantedParents()
+	enough := fed || wanted >= c.target()
 	for i := range c.parents {
 		p := &c.parents[i]
 		luxury := !p.foreign && c.luxury(Rank{Band: p.band, Overlay: p.peer})
-		switch superfluous := p.unwanted && enough || fed && !p.broker && !luxury; {
+		gone := p.unwanted && (enough || p.replaced && wanted > 0)
+		switch superfluous := gone || fed && !p.broker && !luxury; {
 		case !superfluous:
 			p.drop = time.Time{}
 		case p.drop.IsZero():

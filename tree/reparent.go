@@ -17,12 +17,14 @@ const (
 // reparented takes a parent's wish that this node move (PROTOCOL §5 Reparent).
 // The parent stays one until there are enough others.
 func (c *Cohort) reparented(now time.Time, p *parent, r *wire.Reparent, out []Action) []Action {
-	if r.Reason != wire.ReasonLeaving && !p.asked.IsZero() && now.Sub(p.asked) < reparentEvery {
+	leaving := r.Reason == wire.ReasonLeaving && !p.leaving // said once is enough
+	if !leaving && !p.asked.IsZero() && now.Sub(p.asked) < reparentEvery {
 		c.counters[CountReparentIgnored]++
 		return out
 	}
 	c.counters[CountReparents]++
 	p.asked, p.unwanted, p.keep = now, true, time.Time{}
+	p.leaving = p.leaving || leaving
 	if c.leave.on {
 		return out
 	}
@@ -31,6 +33,9 @@ func (c *Cohort) reparented(now time.Time, p *parent, r *wire.Reparent, out []Ac
 	if named {
 		to = wire.Overlay(r.To)
 		named = to != c.cfg.Self && c.parentPeer(to) == nil && c.childPeer(to) == nil
+	}
+	if named {
+		c.forgetWishes() // one search at a time
 	}
 	if named && r.Reason != wire.ReasonLeaving {
 		p.keep = now.Add(reparentWait)
@@ -47,6 +52,24 @@ func (c *Cohort) reparented(now time.Time, p *parent, r *wire.Reparent, out []Ac
 	s.at, s.spare, s.reasks, s.rounds = time.Time{}, nil, 0, 0
 	s.origin, s.originEntry = to, false
 	return c.ask(out)
+}
+
+// wishGranted notes that a parent was gained while others had named one: these
+// go, whether there are enough others or not.
+func (c *Cohort) wishGranted() {
+	for i := range c.parents {
+		if p := &c.parents[i]; !p.keep.IsZero() {
+			p.keep, p.replaced = time.Time{}, true
+		}
+	}
+}
+
+// forgetWishes is for when the parent that was named ranks too high, or another
+// is asked for: those that named it are left as if they had named none.
+func (c *Cohort) forgetWishes() {
+	for i := range c.parents {
+		c.parents[i].keep = time.Time{}
+	}
 }
 
 // lookOn begins a round unless one is under way.
@@ -67,11 +90,13 @@ func (c *Cohort) keepDue(now time.Time, out []Action) []Action {
 			continue
 		}
 		p.keep = time.Time{}
-		if p.drop.IsZero() {
-			p.unwanted = false
-			if c.wanted() == 0 {
-				out = c.settled(now, out)
-			}
+		if !p.drop.IsZero() {
+			continue
+		}
+		p.unwanted = false
+		c.rerank()
+		if c.wanted() == 0 {
+			out = c.settled(now, out)
 		}
 	}
 	return out

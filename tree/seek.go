@@ -89,7 +89,7 @@ func (c *Cohort) round(now time.Time, out []Action) []Action {
 	if len(s.entries) > 0 && (p == nil || s.rounds%3 == 2) {
 		s.origin, s.originEntry = s.entries[s.entry%len(s.entries)], true
 		s.entry++
-		if c.parentPeer(s.origin) == nil || p == nil {
+		if p == nil || c.parentPeer(s.origin) == nil && !c.avoids(now, s.origin) {
 			return c.ask(out)
 		}
 	}
@@ -195,6 +195,9 @@ func (c *Cohort) attach(now time.Time, d dialling, ev *Dialled, out []Action) ([
 		return append(out, end), false
 	case !c.mayKeep(Rank{Band: band, Overlay: d.peer}, foreign):
 		c.counters[CountRankRefused]++
+		if !d.named && !d.entry && c.parentPeer(d.peer) == nil {
+			c.forgetWishes()
+		}
 		return append(out, end), false
 	}
 	var ok bool
@@ -212,6 +215,7 @@ func (c *Cohort) attach(now time.Time, d dialling, ev *Dialled, out []Action) ([
 	if foreign {
 		c.parents[len(c.parents)-1].band = 0
 	}
+	c.wishGranted()
 	c.shed(now)
 	c.rerank()
 	return append(out, Action{Kind: ActReport, Report: &Report{Kind: ReportAttached, Peer: d.peer, Parents: len(c.parents)}}), true
@@ -281,8 +285,8 @@ func (c *Cohort) referred(now time.Time, found []wire.Candidate, out []Action) [
 		if f.Addr == c.cfg.Self || c.parentPeer(f.Addr) != nil || c.childPeer(f.Addr) != nil || c.avoids(now, f.Addr) {
 			continue
 		}
-		if f.Displaces && len(c.children) == 0 && c.cfg.Capacity < 0 {
-			continue // nobody moves for a node that relays to nobody
+		if f.Displaces && (c.fed() || len(c.children) == 0 && c.cfg.Capacity < 0) {
+			continue // nobody moves for a luxury, nor for a node that relays to nobody
 		}
 		if slices.ContainsFunc(s.spare, func(o wire.Candidate) bool { return o.Addr == f.Addr }) {
 			continue

@@ -2,6 +2,7 @@ package tree
 
 import "time"
 
+// Bounds of what is remembered of chunks that went up.
 const (
 	// sentUpFor is how long a chunk that went up is not sent up again, so that
 	// copies do not double at each level (PROTOCOL §4 From depth).
@@ -9,20 +10,15 @@ const (
 	maxSentUp = 4096
 )
 
-// sentUp is a chunk that went up lately.
-type sentUp struct {
-	print uint64
-	at    time.Time
-}
-
 // passUp sends a child's verified publication to all parents. The binding's
 // duplicate rule is the broker's to apply; here only a chunk that just went up
 // is held back.
 func (c *Cohort) passUp(now time.Time, k *check, out []Action) []Action {
-	if !c.data.mayPass(now, k.print) {
-		c.counters[CountDuplicate]++
+	if len(c.parents) == 0 {
+		c.counters[CountFromDepth]++ // the publisher sends again
 		return out
 	}
+	c.data.noteSent(now, k.print)
 	return c.toParents(k.chunk, out)
 }
 
@@ -37,22 +33,25 @@ func (c *Cohort) toParents(chunk ChunkID, out []Action) []Action {
 	return out
 }
 
-// mayPass says whether the chunk of that fingerprint did not go up lately, and
-// notes that it does now.
-func (d *data) mayPass(now time.Time, print uint64) bool {
-	old := 0
-	for old < len(d.sent) && (now.Sub(d.sent[old].at) >= sentUpFor || len(d.sent)-old >= maxSentUp) {
-		delete(d.sentAt, d.sent[old].print)
-		old++
-	}
-	d.sent = d.sent[:copy(d.sent, d.sent[old:])]
-	if _, ok := d.sentAt[print]; ok {
-		return false
-	}
+// wentUp says whether the chunk of that fingerprint went up lately.
+func (d *data) wentUp(now time.Time, print uint64) bool {
+	at, ok := d.sentAt[print]
+	return ok && now.Sub(at) < sentUpFor
+}
+
+// noteSent notes that a chunk goes up; of too many the oldest is forgotten.
+func (d *data) noteSent(now time.Time, print uint64) {
 	if d.sentAt == nil {
-		d.sentAt = make(map[uint64]struct{})
+		d.sentAt = make(map[uint64]time.Time)
 	}
-	d.sentAt[print] = struct{}{}
-	d.sent = append(d.sent, sentUp{print, now})
-	return true
+	if _, ok := d.sentAt[print]; !ok {
+		if len(d.sent) < maxSentUp {
+			d.sent = append(d.sent, print)
+		} else {
+			delete(d.sentAt, d.sent[d.sentNext])
+			d.sent[d.sentNext] = print
+			d.sentNext = (d.sentNext + 1) % maxSentUp
+		}
+	}
+	d.sentAt[print] = now
 }
