@@ -24,6 +24,26 @@ func (s *Searches) foreigner(stream StreamID) *foreigner {
 	return nil
 }
 
+// inOrder answers the plain probes that came over the stream of se before it,
+// with what they have: those of search numbers below i. Nothing but the order
+// tells a prober which answer is whose.
+func (s *Searches) inOrder(se *search, i int, out []Action) []Action {
+	if se.from == 0 || se.reply != 0 {
+		return out
+	}
+	stream := se.from // se may be moved
+	for j := 0; j < i; {
+		if old := &s.active[j]; old.from != stream || old.reply != 0 {
+			j++
+			continue
+		}
+		old := s.forget(j)
+		out = s.answer(&old, out)
+		i--
+	}
+	return out
+}
+
 // askForeign sends plain probes for the search key to the foreign children that
 // can be asked, and says whether there was any.
 func (s *Searches) askForeign(now time.Time, key uint64, se *search, links []Link, out []Action) ([]Action, bool) {

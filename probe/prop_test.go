@@ -189,6 +189,16 @@ func (m *model) serve(*rapid.T) {
 	m.took(out, n)
 }
 
+// sure counts the best that have a free slot.
+func (n *naiveSearch) sure() (sure int) {
+	for _, c := range n.best() {
+		if !c.Displaces {
+			sure++
+		}
+	}
+	return sure
+}
+
 // answer answers an ask that is outstanding, or now and then one that is not.
 func (m *model) answer(*rapid.T) {
 	var asks []ask
@@ -210,9 +220,9 @@ func (m *model) answer(*rapid.T) {
 	if i >= 0 {
 		n := m.open[i]
 		delete(n.asks, a)
-		had := len(n.best())
+		had := n.sure()
 		n.named = append(n.named, f.Candidates...)
-		if grace := m.now.Add(60 * time.Millisecond); had < 2 && len(n.best()) == 2 && grace.Before(n.until) {
+		if grace := m.now.Add(60 * time.Millisecond); had < 2 && n.sure() == 2 && grace.Before(n.until) {
 			n.until = grace
 		}
 	}

@@ -87,3 +87,13 @@ func (s *search) answered(stream StreamID, id uint64) bool {
 	s.asks = slices.Delete(s.asks, i, i+1)
 	return true
 }
+
+// sure counts the candidates that have a free slot.
+func (s *search) sure() (n int) {
+	for i := range s.n {
+		if !s.best[i].Displaces {
+			n++
+		}
+	}
+	return n
+}

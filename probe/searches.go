@@ -79,7 +79,8 @@ func (s *Searches) Begin(now time.Time, o Origin, down, up []Link, out []Action)
 
 // Serve takes a Probe that came over from. Self is this node as a candidate,
 // nil if it has no slot for this asker: then the walkers that are left go on
-// over down and, if the probe climbs, up.
+// over down and, if the probe climbs, up. They go on too where it would have to
+// make room: that is the second choice.
 func (s *Searches) Serve(now time.Time, from *Link, p *wire.Probe, self *wire.Candidate, down, up []Link, out []Action) ([]Action, Drop) {
 	se := search{from: from.Stream, reply: p.ID, asker: AskerOf(p), depth: p.Depth + 1}
 	w := walk{budget: int(p.Budget), hops: int(p.Hops), climbs: p.Up}
@@ -106,7 +107,9 @@ func (s *Searches) Serve(now time.Time, from *Link, p *wire.Probe, self *wire.Ca
 	}
 	if self != nil {
 		se.offer(self)
-		return s.answer(&se, out), Kept
+		if !self.Displaces {
+			return s.answer(&se, s.inOrder(&se, len(s.active), out)), Kept
+		}
 	}
 	if !w.climbs || w.hops == MaxUpHops {
 		up = nil
@@ -156,7 +159,7 @@ func (s *Searches) walk(now time.Time, se search, w walk, down, up []Link, out [
 	}
 	above := up[:0:0]
 	for _, l := range up {
-		if !l.Foreign && l.Stream != se.from && l.Rank.Overlay != se.asker.Peer {
+		if !l.Foreign && l.Stream != se.from && l.Rank.Overlay != se.asker.Peer && se.asker.Admits(l.Rank) {
 			above = append(above, l)
 		}
 	}
@@ -181,7 +184,7 @@ func (s *Searches) walk(now time.Time, se search, w walk, down, up []Link, out [
 	if len(se.asks) == 0 {
 		var asked bool
 		if out, asked = s.foreigners(now, key, &se, down, out); !asked {
-			return s.end(&se, out)
+			return s.end(&se, s.inOrder(&se, len(s.active), out))
 		}
 	}
 	s.keys, s.active = append(s.keys, key), append(s.active, se)
@@ -192,7 +195,7 @@ func (s *Searches) walk(now time.Time, se search, w walk, down, up []Link, out [
 // foreigners turns to the foreign children when the own ones yielded fewer
 // than two candidates and the asker may take what they name.
 func (s *Searches) foreigners(now time.Time, key uint64, se *search, down []Link, out []Action) ([]Action, bool) {
-	if se.plain || se.n >= 2 || !se.asker.Unbounded() {
+	if se.plain || se.sure() >= 2 || !se.asker.Unbounded() {
 		return out, false
 	}
 	se.plain = true
@@ -244,11 +247,11 @@ func (s *Searches) Found(now time.Time, stream StreamID, f *wire.Found, down []L
 	}
 	se := &s.active[i]
 	se.answered(stream, f.ID)
-	had := se.n
+	had := se.sure()
 	for j := range f.Candidates {
 		se.offer(&f.Candidates[j])
 	}
-	if had < 2 && se.n == 2 && now.Add(s.cfg.Grace).Before(se.until) {
+	if had < 2 && se.sure() == 2 && now.Add(s.cfg.Grace).Before(se.until) {
 		se.until = now.Add(s.cfg.Grace)
 	}
 	out = s.conclude(now, i, down, out)
@@ -271,6 +274,9 @@ func (s *Searches) conclude(now time.Time, i int, down []Link, out []Action) []A
 
 // remove ends search i, whatever is outstanding.
 func (s *Searches) remove(i int, out []Action) []Action {
+	key := s.keys[i]
+	out = s.inOrder(&s.active[i], i, out)
+	i = slices.Index(s.keys, key)
 	se := s.forget(i)
 	return s.end(&se, out)
 }
@@ -308,9 +314,7 @@ func (s *Searches) Ended(now time.Time, stream StreamID, down []Link, out []Acti
 		if len(se.asks) < before {
 			out = s.conclude(now, i, down, out)
 		}
-		if len(s.active) == n {
-			i++
-		}
+		i += 1 - (n - len(s.active)) // it, and those that were answered before it, are gone
 	}
 	s.reckon()
 	return out
@@ -349,9 +353,7 @@ func (s *Searches) Tick(now time.Time, down []Link, out []Action) []Action {
 		} else {
 			out = s.conclude(now, i, down, out)
 		}
-		if len(s.active) == n {
-			i++
-		}
+		i += 1 - (n - len(s.active)) // it, and those that were answered before it, are gone
 	}
 	s.reckon()
 	return out

@@ -55,6 +55,10 @@ func (c *Cohort) subscribeIn(now time.Time, ev *SubscribeIn, out []Action) []Act
 	if c.takes(&asker) {
 		return c.accept(now, ev.Stream, ev.Peer, ev.Msg, out)
 	}
+	if ev.Msg.Displace && c.displaces(now, &asker, ev.Msg.Relays) {
+		out = c.accept(now, ev.Stream, ev.Peer, ev.Msg, out)
+		return c.displace(now, &asker, ev.Msg.Relays, out)
+	}
 	if ev.Msg.Named {
 		return c.full(ev.Stream, nil, out)
 	}
@@ -102,7 +106,7 @@ func (c *Cohort) foreignChildren() (n int) {
 func (c *Cohort) accept(now time.Time, stream StreamID, peer wire.Overlay, sub *wire.Subscribe, out []Action) []Action {
 	ch := child{
 		stream: stream, peer: peer, band: sub.Band, relays: sub.Relays, childless: sub.Childless,
-		foreign: sub.Version == 0, since: now, moved: now,
+		foreign: sub.Version == 0, needs: sub.Displace, since: now, moved: now,
 	}
 	i, _ := c.childIndex(stream)
 	c.children = slices.Insert(c.children, i, ch)
@@ -148,9 +152,7 @@ func (c *Cohort) searchFor(now time.Time, ev *SubscribeIn, asker probe.Asker, ou
 	}
 	acts, drop := c.search.Begin(now, probe.Origin{Token: c.lastReq, Asker: asker, Empty: empty, Depth: c.depth() + 1}, down, up, c.probeActs[:0])
 	if drop != probe.Kept {
-		c.counters[CountJoinsBound]++
-		c.forgetPending(ev.Stream)
-		return c.full(ev.Stream, nil, out)
+		panic("tree: more searches than pending joins")
 	}
 	c.probeActs = acts
 	return c.searched(now, acts, out)
@@ -170,6 +172,11 @@ func (c *Cohort) joined(now time.Time, token probe.Token, found []wire.Candidate
 	// What a child names is hearsay, and this node no answer to its own FULL.
 	found = slices.DeleteFunc(found, func(f wire.Candidate) bool { return f.Addr == c.cfg.Self })
 	c.countRound(now, p.peer, len(found) == 0)
+	if len(found) < 2 && c.displaces(now, &p.asker, p.sub.Relays) {
+		found = append(found, wire.Candidate{
+			Addr: c.cfg.Self, Depth: c.depth(), Underlays: c.self, HasBand: true, Band: c.band, Displaces: true,
+		})
+	}
 	return c.full(p.stream, found, out)
 }
 

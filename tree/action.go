@@ -98,6 +98,8 @@ const (
 	ReportSlow                               // this node was reset as slow too often: one parent from here on
 	ReportForged                             // Peer, a parent, sent a forged chunk
 	ReportRefused                            // an entry point refused: Status
+	ReportLag                                // Peer, a parent, lags and is to be replaced
+	ReportLeft                               // this node has left
 )
 
 // Report tells the application about a change of state.

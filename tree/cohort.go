@@ -14,7 +14,7 @@ import (
 // Invariants, checked by valid:
 //  1. Parents are distinct peers, none of them this node or one of its children.
 //  2. Every parent of ours that is kept ranks below this node.
-//  3. There are at most Capacity children, of distinct peers, sorted by stream.
+//  3. There are at most Capacity children, and one a move under way, of distinct peers, sorted by stream.
 //  4. No stream is two of parent, child and pending join.
 //  5. Pending joins, bans, publications and outstanding dials are within their bounds.
 type Cohort struct {
@@ -35,6 +35,11 @@ type Cohort struct {
 	rounds  []askerRounds
 	search  *probe.Searches
 	lastReq probe.Token
+
+	moves moves
+	leave leave
+	lag   lag
+	avoid []avoided
 
 	seek seek
 	slow slow
@@ -99,6 +104,8 @@ func (c *Cohort) Step(now time.Time, ev Event, out []Action) []Action {
 		c.spent = ev.Spent
 	case Underlays:
 		c.setUnderlays(ev.Addrs)
+	case Leave:
+		out = c.leaveTree(now, out)
 	case Tick:
 	default:
 		panic("tree: unknown event")
@@ -113,6 +120,9 @@ func (c *Cohort) due(now time.Time, out []Action) []Action {
 		out = c.searched(now, c.probeActs, out)
 	}
 	out = c.dropShed(now, out)
+	out = c.keepDue(now, out)
+	out = c.movesDue(now, out)
+	out = c.leaveDue(now, out)
 	out = c.seekDue(now, out)
 	out = c.resend(now, out)
 	return c.refill(now, out)
@@ -122,8 +132,9 @@ func (c *Cohort) due(now time.Time, out []Action) []Action {
 func (c *Cohort) Deadline() time.Time {
 	d := earlier(c.search.Deadline(), c.seek.at)
 	for i := range c.parents {
-		d = earlier(d, c.parents[i].drop)
+		d = earlier(earlier(d, c.parents[i].drop), c.parents[i].keep)
 	}
+	d = earlier(earlier(d, c.moves.deadline()), c.leave.deadline())
 	return earlier(earlier(d, c.pub.deadline()), c.pace.deadline())
 }
 
@@ -158,7 +169,7 @@ func (c *Cohort) frame(now time.Time, ev *Frame, out []Action) []Action {
 		if ch != nil {
 			c.counters[CountWrongDirection]++
 		} else {
-			c.counters[CountReparentIgnored]++
+			out = c.reparented(now, p, &ev.Msg.Reparent, out)
 		}
 	}
 	return out
@@ -188,13 +199,7 @@ func (c *Cohort) forgetParent(now time.Time, stream StreamID, out []Action) []Ac
 	out = c.probesEnded(now, stream, out)
 	c.rerank()
 	out = append(out, Action{Kind: ActReport, Report: &Report{Kind: ReportDetached, Peer: peer, Parents: len(c.parents)}})
-	// What was shed for the broker's sake is wanted again without it.
-	if !c.fed() {
-		for j := range c.parents {
-			c.parents[j].drop = time.Time{}
-		}
-		c.rerank()
-	}
+	c.shed(now) // what was superfluous beside it may be needed again
 	return c.parentLost(now, peer, out)
 }
 
@@ -202,9 +207,10 @@ func (c *Cohort) forgetParent(now time.Time, stream StreamID, out []Action) []Ac
 func (c *Cohort) forgetChild(now time.Time, stream StreamID, out []Action) []Action {
 	i, _ := c.childIndex(stream)
 	c.children = slices.Delete(c.children, i, i+1)
+	c.moves.list = slices.DeleteFunc(c.moves.list, func(m move) bool { return m.stream == stream })
 	out = c.probesEnded(now, stream, out)
 	c.rerank()
-	return c.repace(out)
+	return c.repace(c.leaveDue(now, out))
 }
 
 func (c *Cohort) measured(ev RTT) {

@@ -31,7 +31,11 @@ const (
 	CountRankRefused
 	CountSpecConflict
 	CountRingAverted
+	CountReparents
 	CountReparentIgnored
+	CountDisplaced
+	CountLag
+	CountSentUp
 	numCounters
 )
 
@@ -40,7 +44,7 @@ var counterNames = [numCounters]string{
 	"not_admitted", "wrong_binding", "equivocation", "from_depth", "probes", "probe_bound",
 	"probe_rate", "probe_hops", "found_unasked", "joins_bound", "refused_full",
 	"refused_rejected", "refused_unknown", "refused_slow", "slow", "heals", "rank_refused",
-	"spec_conflict", "ring_averted", "reparent_ignored",
+	"spec_conflict", "ring_averted", "reparents", "reparent_ignored", "displaced", "lag", "sent_up",
 }
 
 // String is the counter's name, fit for a metric's label.

@@ -23,6 +23,9 @@ type data struct {
 	seed     uint64
 	checks   []check // from head on, a FIFO: verdicts come in the order of the questions
 	head     int
+	sent     []uint64 // fingerprints of what went up: a ring
+	sentNext int
+	sentAt   map[uint64]time.Time
 	inflight map[uint64]int
 	feeds    owners
 	seen     window
@@ -76,15 +79,11 @@ func (c *Cohort) chunk(now time.Time, ev *Frame, p *parent, ch *child, out []Act
 	s := &ev.Msg.Soc
 	k := check{chunk: ev.Chunk, from: ev.Stream, size: len(s.Payload)}
 	if ch != nil {
-		if !c.cfg.Broker {
-			c.counters[CountFromDepth]++
-			return c.release(ev.Chunk, out)
-		}
 		k.up, k.peer = true, ch.peer
 	} else {
 		k.peer = p.peer
 	}
-	reason := c.examine(s, &k)
+	reason := c.examine(now, s, &k)
 	switch reason {
 	case CountDelivered:
 		c.data.push(&k)
@@ -92,6 +91,8 @@ func (c *Cohort) chunk(now time.Time, ev *Frame, p *parent, ch *child, out []Act
 	case CountDuplicate:
 		if p != nil {
 			p.second++
+			c.counters[reason]++
+			return c.release(ev.Chunk, c.brings(now, p, k.print, c.data.inflight[k.print] > 0, out))
 		}
 	case CountNotAdmitted:
 		c.counters[reason]++
@@ -102,9 +103,10 @@ func (c *Cohort) chunk(now time.Time, ev *Frame, p *parent, ch *child, out []Act
 }
 
 // examine does what can be done without a signature check: sizes, binding,
-// regime, duplicates. It fills in k, and returns CountDelivered for a chunk that
-// is to be verified, else why it is dropped.
-func (c *Cohort) examine(s *wire.Soc, k *check) Counter {
+// regime and duplicates; of what passes through on its way up, only those of
+// chunks that just went up. It fills in k, and returns CountDelivered for a chunk that is to be verified, else
+// why it is dropped.
+func (c *Cohort) examine(now time.Time, s *wire.Soc, k *check) Counter {
 	switch {
 	case c.spec == nil:
 		return CountWrongBinding
@@ -127,6 +129,7 @@ func (c *Cohort) examine(s *wire.Soc, k *check) Counter {
 	case len(s.ID) != 32:
 		return CountNonCanonical
 	}
+	passing := k.up && !k.local && !c.cfg.Broker
 	carried := len(s.ID) == 32 && !bytes.Equal(s.ID[:24], make([]byte, 24))
 	if c.data.binding != wire.BindingFeedTopic {
 		copy(k.id[:], s.ID)
@@ -134,7 +137,7 @@ func (c *Cohort) examine(s *wire.Soc, k *check) Counter {
 			return CountWrongBinding
 		}
 		k.print = c.data.fingerprint(&k.id, s)
-		if c.data.inflight[k.print] > 0 || c.data.seen.has(k.print) {
+		if c.data.copied(now, k.print, passing) || !passing && c.data.seen.has(k.print) {
 			return CountDuplicate
 		}
 		return CountDelivered
@@ -142,7 +145,7 @@ func (c *Cohort) examine(s *wire.Soc, k *check) Counter {
 	if carried {
 		copy(k.id[:], s.ID)
 		k.print = c.data.fingerprint(&k.id, s)
-		if c.data.inflight[k.print] > 0 || hinted && c.data.feeds.known(&k.owner, hint, k.print) {
+		if c.data.copied(now, k.print, passing) || !passing && hinted && c.data.feeds.known(&k.owner, hint, k.print) {
 			return CountDuplicate
 		}
 		c.index(k, hint, hinted)
@@ -155,8 +158,10 @@ func (c *Cohort) examine(s *wire.Soc, k *check) Counter {
 		k.index, k.indexed = hint, true
 	}
 	switch {
-	case c.data.inflight[k.print] > 0:
+	case c.data.copied(now, k.print, passing):
 		return CountDuplicate
+	case passing:
+		return CountDelivered
 	case k.indexed && c.data.feeds.has(&k.owner, k.index):
 		if c.data.feeds.differs(&k.owner, k.index, k.print) {
 			return CountDelivered // to be verified: it may be an equivocation
@@ -166,6 +171,12 @@ func (c *Cohort) examine(s *wire.Soc, k *check) Counter {
 		return CountDuplicate
 	}
 	return CountDelivered
+}
+
+// copied says whether the very same chunk is being verified or, of one that
+// passes through, just went up.
+func (d *data) copied(now time.Time, print uint64, passing bool) bool {
+	return d.inflight[print] > 0 || passing && d.wentUp(now, print)
 }
 
 // index finds the feed index of k's id: the hint, if it proves right, else one
@@ -230,8 +241,13 @@ func (c *Cohort) verified(now time.Time, ev *Verified, out []Action) []Action {
 		c.counters[CountNonCanonical]++
 		return c.reject(&k, ReceiptNonCanonical, out)
 	}
-	if k.local && !c.cfg.Broker {
+	switch {
+	case k.local && c.leave.done:
+		return c.reject(&k, ReceiptNoBroker, out)
+	case k.local && !c.cfg.Broker:
 		return c.sendUp(now, &k, out)
+	case k.up && !c.cfg.Broker:
+		return c.release(k.chunk, c.passUp(now, &k, out))
 	}
 	switch c.data.take(&k, &ev.CAC) {
 	case CountDuplicate:
@@ -245,6 +261,7 @@ func (c *Cohort) verified(now time.Time, ev *Verified, out []Action) []Action {
 	c.counters[CountDelivered]++
 	if p := c.parentOf(k.from); p != nil {
 		p.first++
+		out = c.brings(now, p, k.print, true, out)
 	}
 	for i := range c.children {
 		ch := &c.children[i]

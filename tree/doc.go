@@ -8,8 +8,4 @@
 //
 // It opens no stream, checks no signature, reads no clock: all of that is an
 // action whose answer comes as an event. See [Cohort].
-//
-// Displacement, lag, graceful leave, Reparent and publishing from depth
-// (PROTOCOL §5, §4) are not part of it so far: a Reparent that comes in is
-// counted and ignored, a publication of a child's child is counted and dropped.
 package tree

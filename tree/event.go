@@ -156,6 +156,10 @@ type Budget struct{ Spent bool }
 // candidate: binary multiaddrs with /p2p, at most 8, together at most 1 KiB.
 type Underlays struct{ Addrs [][]byte }
 
+// Leave ends this node's part gracefully: the children move, then everything is
+// closed and ReportLeft says so (PROTOCOL §5 Leave).
+type Leave struct{}
+
 // Tick is an empty event, for when Deadline has come.
 type Tick struct{}
 
@@ -170,4 +174,5 @@ func (*Publish) event()     {}
 func (Queue) event()        {}
 func (Budget) event()       {}
 func (Underlays) event()    {}
+func (Leave) event()        {}
 func (Tick) event()         {}

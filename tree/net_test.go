@@ -405,6 +405,22 @@ func (w *world) rest(when string) {
 	if alive, fed := len(w.alive()), len(w.reached(wire.Overlay{})); fed != alive {
 		w.t.Errorf("%s: %d of %d nodes are fed", when, fed, alive)
 	}
+	slots := 0
+	for _, m := range w.alive() {
+		slots += m.core.View().Capacity
+	}
+	alive := w.alive()
+	if needed := 2*(len(alive)-1) - len(alive[0].core.View().Children); slots < needed {
+		return // somebody must do with one parent
+	}
+	if n := w.single(); n > 0 {
+		w.t.Errorf("%s: %d of %d nodes with a single parent", when, n, len(alive))
+	}
+	for _, m := range alive[1:] {
+		if cut := len(alive) - 1 - len(w.reached(m.self)); cut > 0 {
+			w.t.Errorf("%s: %v cuts off %d nodes", when, m.self, cut)
+		}
+	}
 }
 
 // TestChurn builds trees, kills nodes one by one with chunks on the way, and
@@ -415,12 +431,12 @@ func TestChurn(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			w := newWorld(t, seed)
-			n, capacity := 10+w.rng.IntN(60), 6+w.rng.IntN(4)
+			n, capacity := 10+w.rng.IntN(60), 3+w.rng.IntN(4)
 			broker := w.add(tree.Config{Broker: true, Capacity: capacity})
 			for range n {
 				cfg, from := tree.Config{Capacity: capacity}, time.Duration(0)
 				if w.rng.IntN(4) == 0 {
-					cfg.Capacity, from = -1, 10*time.Second
+					cfg.Capacity, from = -1, time.Duration(w.rng.IntN(2))*10*time.Second
 				}
 				m := w.add(cfg)
 				w.plan(from+time.Duration(w.rng.Int64N(int64(10*time.Second))), func() { w.join(m, broker) })
@@ -437,7 +453,7 @@ func TestChurn(t *testing.T) {
 					w.plan(time.Duration(w.rng.Int64N(int64(time.Second))), func() { w.publish(broker, at) })
 				}
 				w.plan(500*time.Millisecond, func() { victim.kill(200 * time.Millisecond) })
-				w.run(40 * time.Second)
+				w.run(60 * time.Second)
 				w.rest(fmt.Sprintf("after chunk %d", index))
 				rests, singles, nodes = rests+1, singles+w.single(), nodes+len(w.alive())
 				for i, m := range w.alive() {

@@ -22,7 +22,16 @@ type parent struct {
 	rtt     time.Duration
 	first   uint64
 	second  uint64
-	// drop is when this parent, no longer wanted, is let go; zero = wanted.
+	slot    uint8     // its bit in the comparison of what parents bring
+	moved   time.Time // when it last brought a chunk
+	// unwanted: it asked this node to move, or lags; it feeds on until there are
+	// enough others.
+	unwanted bool
+	leaving  bool      // it said so
+	asked    time.Time // when it last asked this node to move
+	keep     time.Time // when its wish is forgotten if nothing came of it; zero = never
+	replaced bool      // its wish came true: it goes even if the new parent is the only one
+	// drop is when it is let go at last: others feed this node already.
 	drop time.Time
 }
 
@@ -34,6 +43,7 @@ type child struct {
 	relays    bool
 	childless bool
 	foreign   bool
+	needs     bool // it took its slot by displacing another: no luxury of its
 	since     time.Time
 	moved     time.Time // when a frame last went either way
 	rtt       time.Duration
@@ -93,7 +103,7 @@ func (c *Cohort) down() []probe.Link {
 	for i := range c.children {
 		ch := &c.children[i]
 		c.downLinks = append(c.downLinks, probe.Link{
-			Stream: ch.stream, Rank: Rank{Band: max(ch.band, c.band+1), Overlay: ch.peer},
+			Stream: ch.stream, Rank: c.childRank(ch),
 			Relays: ch.relays, Foreign: ch.foreign, RTT: ch.rtt,
 		})
 	}

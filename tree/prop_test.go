@@ -38,7 +38,7 @@ func TestRandomEvents(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"join": r.join, "subscribe": r.subscribe, "dialled": r.dialled, "soc": r.soc, "probe": r.probe, "found": r.found,
 			"ended": r.ended, "verified": r.verified, "publish": r.publish, "queue": r.queue, "rtt": r.rtt, "tick": r.tick,
-			"other": r.other,
+			"reparent": r.reparent, "other": r.other,
 		})
 		r.settle()
 	})
@@ -131,8 +131,8 @@ func (r *random) subscribe(*rapid.T) {
 	stream := tree.StreamID(r.id())
 	r.streams = append(r.streams, stream)
 	r.waiting[stream] = true
-	r.run("subscribe s%d peer=%s band=%d %s %s %s %s %s", stream, r.peer(), r.number("band", 5), r.maybe("relays"),
-		r.maybe("childless"), r.pick("named", "", "", "named"), r.pick("foreign", "", "", "foreign"), r.pick("auth", "", "", "auth=o1", "auth=o9"))
+	r.run("subscribe s%d peer=%s band=%d %s %s %s %s %s %s", stream, r.peer(), r.number("band", 5), r.maybe("relays"),
+		r.maybe("childless"), r.maybe("displace"), r.pick("named", "", "", "named"), r.pick("foreign", "", "", "foreign"), r.pick("auth", "", "", "auth=o1", "auth=o9"))
 }
 
 func (r *random) dialled(*rapid.T) {
@@ -159,7 +159,7 @@ func (r *random) candidates() string {
 	for range r.number("candidates", 2) {
 		c := fmt.Sprintf("%s:%d", r.peer(), r.number("depth", 4))
 		if r.number("ranked", 3) > 0 {
-			c += fmt.Sprintf(":%d", r.number("band", 5))
+			c += fmt.Sprintf(":%d%s", r.number("band", 5), r.pick("displaces", "", "", "!"))
 		}
 		list = append(list, c)
 	}
@@ -221,6 +221,12 @@ func (r *random) found(*rapid.T) {
 	}
 }
 
+func (r *random) reparent(*rapid.T) {
+	if stream := r.stream(); !r.waiting[stream] {
+		r.run("frame s%d reparent %s %s", stream, r.pick("to", "", "to=A", "to=C", "to=N"), r.pick("reason", "", "displaced", "leaving"))
+	}
+}
+
 func (r *random) ended(*rapid.T) {
 	if stream := r.stream(); stream != 9999 {
 		r.gone(stream)
@@ -243,12 +249,15 @@ func (r *random) tick(*rapid.T) {
 }
 
 func (r *random) other(*rapid.T) {
-	r.run("%s", r.pick("event", "budget spent", "budget free", "underlays x y", "frame s9999 reparent to=A", "view", "counters"))
+	r.run("%s", r.pick("event", "budget spent", "budget free", "underlays x y", "view", "counters"))
 }
 
 // settle lets verdicts and time come: then every request has its receipt, every
 // Subscribe its Ack, and no chunk is held.
 func (r *random) settle() {
+	if r.number("leaves", 2) == 0 {
+		r.run("leave")
+	}
 	for range 8 {
 		for len(r.s.checks) > 0 {
 			r.run("verified c%d valid", r.s.checks[0])

@@ -33,15 +33,15 @@ func (p *publishing) deadline() time.Time {
 
 // publish takes a chunk of the application (PROTOCOL §4 Publications). It is
 // judged like anybody's: regime, binding, signature.
-func (c *Cohort) publish(_ time.Time, ev *Publish, out []Action) []Action {
+func (c *Cohort) publish(now time.Time, ev *Publish, out []Action) []Action {
 	k := check{chunk: ev.Chunk, request: ev.Request, local: true, up: true, peer: c.cfg.Self, size: len(ev.Soc.Payload)}
 	if c.pub.checking+len(c.pub.waiting) >= c.cfg.Publishing {
 		return c.reject(&k, ReceiptBusy, out)
 	}
-	if !c.cfg.Broker && (c.spec == nil || !c.fed()) {
+	if !c.cfg.Broker && (c.spec == nil || len(c.parents) == 0) {
 		return c.reject(&k, ReceiptNoBroker, out)
 	}
-	switch reason := c.examine(ev.Soc, &k); reason {
+	switch reason := c.examine(now, ev.Soc, &k); reason {
 	case CountDelivered:
 		c.pub.checking++
 		c.data.push(&k)
@@ -66,16 +66,11 @@ func (c *Cohort) sendUp(now time.Time, k *check, out []Action) []Action {
 	return out
 }
 
-// sendOnce forwards a publication to the broker, if it is a parent now.
+// sendOnce sends a publication up, to all parents there are now.
 func (c *Cohort) sendOnce(now time.Time, p *publication, out []Action) []Action {
 	p.tries++
 	p.next = now.Add(c.cfg.Timing.ReceiptWait)
-	for i := range c.parents {
-		if c.parents[i].broker {
-			out = append(out, Action{Kind: ActForward, Stream: c.parents[i].stream, Chunk: p.chunk})
-		}
-	}
-	return out
+	return c.toParents(p.chunk, out)
 }
 
 // resend sends again what got no receipt in time, and gives up what was sent

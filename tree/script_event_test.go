@@ -146,6 +146,8 @@ func (s *script) event(words []string) (tree.Event, error) {
 			}
 		}
 		return nil, fmt.Errorf("level %q", a.at(2))
+	case "leave":
+		return tree.Leave{}, nil
 	case "budget":
 		return tree.Budget{Spent: a.at(1) == "spent"}, nil
 	case "underlays":
@@ -164,6 +166,7 @@ func (s *script) subscribe(stream tree.StreamID, a *args) (tree.Event, error) {
 		sub.Version, sub.HasBand = 0, false
 	} else {
 		sub.Relays, sub.Childless, sub.Named = a.has("relays"), a.has("childless"), a.has("named")
+		sub.Displace = a.has("displace")
 		sub.Round = uint32(a.num("round"))
 	}
 	if name := a.by["auth"]; name != "" {
@@ -235,10 +238,12 @@ func (s *script) dialled(a *args) (tree.Event, error) {
 	return ev, nil
 }
 
-// candidate reads "B:2:3@x": name, depth, band if it has one, underlay if any.
+// candidate reads "B:2:3!@x": name, depth, band if it has one, whether it
+// displaces, underlay if any.
 func candidate(word string) wire.Candidate {
 	var c wire.Candidate
 	word, at, hinted := strings.Cut(word, "@")
+	word, c.Displaces = strings.CutSuffix(word, "!")
 	if hinted {
 		c.Underlays = [][]byte{[]byte(at)}
 	}
@@ -275,8 +280,17 @@ func (s *script) frame(stream tree.StreamID, a *args) (tree.Event, error) {
 		}
 		body = wire.AppendFound(nil, &f)
 	case "reparent":
-		to := node(a.by["to"])
-		body = wire.AppendReparent(nil, &wire.Reparent{To: to[:]})
+		r := wire.Reparent{}
+		if name := a.by["to"]; name != "" {
+			to := node(name)
+			r.To = to[:]
+		}
+		for reason, name := range reasons {
+			if name != "" && a.has(name) {
+				r.Reason = uint32(reason)
+			}
+		}
+		body = wire.AppendReparent(nil, &r)
 	case "none":
 		body = protowire.AppendTag(nil, 9, protowire.BytesType)
 		body = protowire.AppendBytes(body, []byte("later"))
@@ -287,6 +301,6 @@ func (s *script) frame(stream tree.StreamID, a *args) (tree.Event, error) {
 	if err := b.Parse(body); err != nil {
 		return nil, err
 	}
-	s.spoil = func() { clear(b.Found.Candidates); *b = wire.Broadcast{} }
+	s.spoil = func() { clear(body); clear(b.Found.Candidates); *b = wire.Broadcast{} }
 	return &tree.Frame{Stream: stream, Msg: b}, nil
 }

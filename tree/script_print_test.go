@@ -27,7 +27,10 @@ var (
 	reports = map[tree.ReportKind]string{
 		tree.ReportAttached: "attached", tree.ReportDetached: "detached", tree.ReportSpec: "spec",
 		tree.ReportSpecConflict: "conflict", tree.ReportEquivocation: "equivocation", tree.ReportSlow: "slow",
-		tree.ReportForged: "forged", tree.ReportRefused: "refused",
+		tree.ReportForged: "forged", tree.ReportRefused: "refused", tree.ReportLag: "lag", tree.ReportLeft: "left",
+	}
+	reasons = []string{
+		wire.ReasonNone: "", wire.ReasonLeaving: "leaving", wire.ReasonDisplaced: "displaced",
 	}
 	levels = map[tree.QueueLevel]string{
 		tree.QueueLow: "low", tree.QueueHigh: "high", tree.QueueOverflow: "overflow",
@@ -96,7 +99,7 @@ func printReport(r *tree.Report) string {
 	w.add("report %s", reports[r.Kind])
 	w.addIf(r.Peer != wire.Overlay{}, "%s", nodeName(r.Peer))
 	switch r.Kind {
-	case tree.ReportAttached, tree.ReportDetached, tree.ReportSlow, tree.ReportForged, tree.ReportSpecConflict:
+	case tree.ReportAttached, tree.ReportDetached, tree.ReportSlow, tree.ReportForged, tree.ReportLag, tree.ReportSpecConflict:
 		w.add("parents=%d", r.Parents)
 	case tree.ReportRefused:
 		w.add("%v", r.Status)
@@ -131,6 +134,10 @@ func printMessage(body []byte) string {
 		w.addIf(p.BoundBand > 0, "bound=%d", p.BoundBand)
 		w.addIf(p.HasAsker, "asker=%s", nodeName(p.Asker))
 		w.addIf(p.Childless, "childless")
+	case wire.KindReparent:
+		w.add("reparent")
+		w.addIf(len(b.Reparent.To) > 0, "to=%s", strings.TrimRight(string(b.Reparent.To), "\x00"))
+		w.addIf(reasons[b.Reparent.Reason] != "", "%s", reasons[b.Reparent.Reason])
 	case wire.KindFound:
 		w.add("found id=%d%s", b.Found.ID, printCandidates(b.Found.Candidates))
 	default:
@@ -157,6 +164,9 @@ func printCandidates(list []wire.Candidate) string {
 		fmt.Fprintf(&b, " %s:%d", nodeName(c.Addr), c.Depth)
 		if c.HasBand {
 			fmt.Fprintf(&b, ":%d", c.Band)
+		}
+		if c.Displaces {
+			b.WriteString("!")
 		}
 		for _, u := range c.Underlays {
 			fmt.Fprintf(&b, "@%s", u)

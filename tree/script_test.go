@@ -139,6 +139,13 @@ func (s *script) run(words []string) error {
 		s.text = loud
 		s.print(fmt.Sprintf("%d lines", strings.Count(quiet.String(), "\n")))
 		return err
+	case "pass": // a chunk that comes and proves valid
+		if err := s.run(append([]string{"frame", words[1], "soc"}, words[2:]...)); err != nil {
+			return err
+		}
+		return s.run([]string{"verified", words[2], "valid"})
+	case "place":
+		return s.place(words[1:])
 	case "repeat": // repeat N command: # in it is the number of the round, from 1
 		n, err := strconv.Atoi(words[1])
 		if err != nil {
@@ -171,6 +178,46 @@ func (s *script) run(words []string) error {
 		return err
 	}
 	return s.step(ev)
+}
+
+// place makes "s1=A:2" and the like parents, by stream, name and band (foreign
+// without one), and prints what came of it. The broker accepts directly, others
+// are named by the entry point E.
+func (s *script) place(parents []string) error {
+	loud, quiet := s.text, &strings.Builder{}
+	s.text = quiet
+	named, direct := "", ""
+	var oks []string
+	for _, p := range parents {
+		stream, who, _ := strings.Cut(p, "=")
+		name, band, ranked := strings.Cut(who, ":")
+		how := "foreign"
+		if ranked {
+			how = "band=" + band
+		}
+		oks = append(oks, fmt.Sprintf("ok stream=%s %s", stream, how))
+		if direct = name; band != "1" {
+			named += fmt.Sprintf(" %s:1", name)
+			if ranked {
+				named += ":" + band
+			}
+		}
+	}
+	lines := []string{"join E", "dialled d1 full band=1" + named}
+	if named == "" {
+		lines = []string{"join " + direct}
+	}
+	for i := range oks {
+		lines = append(lines, fmt.Sprintf("dialled d%d %s", len(lines), oks[i]))
+	}
+	for _, line := range lines {
+		if err := s.run(strings.Fields(line)); err != nil {
+			return fmt.Errorf("%s: %w", line, err)
+		}
+	}
+	s.text = loud
+	s.print(printView(s.core.View()))
+	return nil
 }
 
 func (s *script) print(line string) { s.text.WriteString("  " + line + "\n") }

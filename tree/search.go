@@ -27,6 +27,9 @@ func (c *Cohort) probed(now time.Time, p *wire.Probe, par *parent, ch *child, ou
 	var self *wire.Candidate
 	if asker := probe.AskerOf(&q); c.takes(&asker) {
 		self = &wire.Candidate{Addr: c.cfg.Self, Depth: q.Depth, Underlays: c.self, HasBand: true, Band: c.band}
+	} else if c.displaces(now, &asker, true) {
+		// A childless asker knows itself whether it relays, and so whether this is for it.
+		self = &wire.Candidate{Addr: c.cfg.Self, Depth: q.Depth, Underlays: c.self, HasBand: true, Band: c.band, Displaces: true}
 	}
 	acts, drop := c.search.Serve(now, &from, &q, self, c.down(), c.up(), c.probeActs[:0])
 	c.dropped(drop)

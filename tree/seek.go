@@ -12,12 +12,19 @@ type dialling struct {
 	id    DialID
 	peer  wire.Overlay
 	named bool // a candidate's, not an origin's
+	moves bool // it has to move a child for this node
 	entry bool
 }
 
 // maxReasks is how often an origin is asked again at once when its candidates
 // were lost to others (PROTOCOL §5 Join).
 const maxReasks = 2
+
+// maxParents bounds the parents, those about to be let go included.
+const maxParents = 8
+
+// maxLuxury is how many rounds a child of the broker looks for a second parent.
+const maxLuxury = 2
 
 // seek is this node's search for parents. A round asks one origin, a parent or
 // an entry point, and tries what it names; when it brought nothing the next
@@ -34,6 +41,7 @@ type seek struct {
 	spare       []wire.Candidate // named, but not needed so far
 	reasks      int
 
+	luxury int       // empty rounds for a second parent beside the broker
 	rounds int       // empty ones since a parent was gained or lost
 	at     time.Time // when the next begins; zero = none is planned
 	tried  bool      // a round has found nothing: children may be taken with one parent
@@ -75,10 +83,13 @@ func (c *Cohort) round(now time.Time, out []Action) []Action {
 		return out
 	}
 	p := c.healer()
+	if p == nil && len(s.entries) == 0 {
+		p = c.lastResort()
+	}
 	if len(s.entries) > 0 && (p == nil || s.rounds%3 == 2) {
 		s.origin, s.originEntry = s.entries[s.entry%len(s.entries)], true
 		s.entry++
-		if c.parentPeer(s.origin) == nil || p == nil {
+		if p == nil || c.parentPeer(s.origin) == nil && !c.avoids(now, s.origin) {
 			return c.ask(out)
 		}
 	}
@@ -94,7 +105,7 @@ func (c *Cohort) round(now time.Time, out []Action) []Action {
 func (c *Cohort) healer() *parent {
 	var own []*parent
 	for i := range c.parents {
-		if p := &c.parents[i]; !p.foreign && p.drop.IsZero() {
+		if p := &c.parents[i]; !p.foreign && !p.unwanted && p.drop.IsZero() {
 			own = append(own, p)
 		}
 	}
@@ -116,7 +127,7 @@ func (c *Cohort) dial(d dialling, underlays [][]byte, out []Action) []Action {
 	s.dials = append(s.dials, d)
 	sub := wire.Subscribe{
 		Topic: c.cfg.Topic, HasBand: true, Band: c.band, Relays: c.cfg.Capacity > 0,
-		Childless: len(c.children) == 0, Round: uint32(s.rounds), Named: d.named, Version: 1,
+		Childless: len(c.children) == 0 && !c.fed(), Round: uint32(s.rounds), Named: d.named, Displace: d.moves, Version: 1,
 	}
 	if len(c.parents) == 0 && len(c.children) == 0 {
 		// Nobody is below or above: this node is as good as new, and says so, so
@@ -139,6 +150,12 @@ func (c *Cohort) dialled(now time.Time, ev *Dialled, out []Action) []Action {
 	}
 	d := s.dials[i]
 	s.dials = slices.Delete(s.dials, i, i+1)
+	if c.leave.on {
+		if ev.Stream != 0 {
+			out = append(out, Action{Kind: ActEnd, Stream: ev.Stream, Code: EndDone})
+		}
+		return out
+	}
 	if ev.Self {
 		s.entries = slices.DeleteFunc(s.entries, func(e wire.Overlay) bool { return e == d.peer })
 	}
@@ -168,13 +185,16 @@ func (c *Cohort) attach(now time.Time, d dialling, ev *Dialled, out []Action) ([
 		band = 1
 	}
 	switch {
-	case c.parentPeer(d.peer) != nil, c.wanted() == 0:
+	case c.parentPeer(d.peer) != nil, c.wanted() == 0, len(c.parents) >= maxParents:
 		return append(out, end), false
 	case c.childPeer(d.peer) != nil:
 		c.counters[CountRingAverted]++
 		return append(out, end), false
 	case !c.mayKeep(Rank{Band: band, Overlay: d.peer}, foreign):
 		c.counters[CountRankRefused]++
+		if !d.named && !d.entry && c.parentPeer(d.peer) == nil {
+			c.forgetWishes()
+		}
 		return append(out, end), false
 	}
 	var ok bool
@@ -183,11 +203,16 @@ func (c *Cohort) attach(now time.Time, d dialling, ev *Dialled, out []Action) ([
 	}
 	c.noteHeads(ack.Heads)
 	c.parents = append(c.parents, parent{
-		stream: ev.Stream, peer: d.peer, band: band, foreign: foreign, broker: band == 1, since: now,
+		stream: ev.Stream, peer: d.peer, band: band, foreign: foreign, broker: band == 1, since: now, moved: now,
+		slot: c.freeSlot(),
 	})
+	if band == 1 {
+		c.seek.luxury = 0
+	}
 	if foreign {
 		c.parents[len(c.parents)-1].band = 0
 	}
+	c.wishGranted()
 	c.shed(now)
 	c.rerank()
 	return append(out, Action{Kind: ActReport, Report: &Report{Kind: ReportAttached, Peer: d.peer, Parents: len(c.parents)}}), true
@@ -198,7 +223,7 @@ func (c *Cohort) attached(now time.Time, out []Action) []Action {
 	s := &c.seek
 	s.rounds, s.failed = 0, 0
 	if c.wanted() == 0 {
-		return c.settled(out)
+		return c.settled(now, out)
 	}
 	if len(s.dials) > 0 {
 		return out // the other candidate's answer is on its way
@@ -209,15 +234,43 @@ func (c *Cohort) attached(now time.Time, out []Action) []Action {
 	return c.round(now, out)
 }
 
-// settled gives up what is still under way.
-func (c *Cohort) settled(out []Action) []Action {
+// settled gives up what is still under way, and lets superfluous parents go.
+func (c *Cohort) settled(now time.Time, out []Action) []Action {
 	s := &c.seek
-	for _, d := range s.dials {
+	out = c.giveUp(out)
+	s.spare, s.at, s.rounds = nil, time.Time{}, 0
+	s.tried = false // the next loss is a new search
+	c.shed(now)
+	return out
+}
+
+// giveUp cancels what was asked and not answered yet.
+func (c *Cohort) giveUp(out []Action) []Action {
+	for _, d := range c.seek.dials {
 		out = append(out, Action{Kind: ActCancel, Dial: &Dial{ID: d.id, Peer: d.peer}})
 	}
-	s.dials, s.spare, s.at, s.rounds = nil, nil, time.Time{}, 0
-	s.tried = false // the next loss is a new search
+	c.seek.dials = nil
 	return out
+}
+
+// freeSlot is the lowest bit that no parent has in the comparison.
+func (c *Cohort) freeSlot() (slot uint8) {
+	for slices.ContainsFunc(c.parents, func(p parent) bool { return p.slot == slot }) {
+		slot++
+	}
+	c.lag.forget(slot)
+	return slot
+}
+
+// lastResort is a parent to ask where all of them are unwanted and there is no
+// entry point.
+func (c *Cohort) lastResort() *parent {
+	for i := range c.parents {
+		if p := &c.parents[i]; !p.foreign {
+			return p
+		}
+	}
+	return nil
 }
 
 // referred takes the candidates of an origin.
@@ -226,13 +279,16 @@ func (c *Cohort) referred(now time.Time, found []wire.Candidate, out []Action) [
 	s.spare = nil
 	for i := range found {
 		f := &found[i]
-		if f.Addr == c.cfg.Self || c.parentPeer(f.Addr) != nil || c.childPeer(f.Addr) != nil {
+		if f.Addr == c.cfg.Self || c.parentPeer(f.Addr) != nil || c.childPeer(f.Addr) != nil || c.avoids(now, f.Addr) {
 			continue
+		}
+		if f.Displaces && (c.fed() || len(c.children) == 0 && c.cfg.Capacity < 0) {
+			continue // nobody moves for a luxury, nor for a node that relays to nobody
 		}
 		if slices.ContainsFunc(s.spare, func(o wire.Candidate) bool { return o.Addr == f.Addr }) {
 			continue
 		}
-		if len(c.children) > 0 && !(f.HasBand && c.mayKeep(Rank{Band: f.Band, Overlay: f.Addr}, false)) {
+		if (len(c.children) > 0 || c.fed()) && !(f.HasBand && c.mayKeep(Rank{Band: f.Band, Overlay: f.Addr}, false)) {
 			continue
 		}
 		s.spare = append(s.spare, *f)
@@ -249,7 +305,7 @@ func (c *Cohort) tryNamed(out []Action) []Action {
 	for len(s.spare) > 0 && len(s.dials) < c.wanted() {
 		cand := s.spare[0]
 		s.spare = s.spare[1:]
-		out = c.dial(dialling{peer: cand.Addr, named: true}, cand.Underlays, out)
+		out = c.dial(dialling{peer: cand.Addr, named: true, moves: cand.Displaces}, cand.Underlays, out)
 	}
 	return out
 }
@@ -264,7 +320,7 @@ func (c *Cohort) fruitless(now time.Time, d dialling, out []Action) []Action {
 		return c.empty(now, out)
 	}
 	if c.wanted() == 0 {
-		return c.settled(out)
+		return c.settled(now, out)
 	}
 	if len(s.spare) > 0 {
 		return c.tryNamed(out)
@@ -286,6 +342,11 @@ func (c *Cohort) fruitless(now time.Time, d dialling, out []Action) []Action {
 func (c *Cohort) empty(now time.Time, out []Action) []Action {
 	s := &c.seek
 	s.rounds++
+	if c.fed() {
+		if s.luxury++; c.wanted() == 0 {
+			return c.settled(now, out)
+		}
+	}
 	if len(c.parents) > 0 {
 		s.tried = true
 		wait := min(c.cfg.Timing.HealWait<<min(s.rounds-1, 16), c.cfg.Timing.HealWaitMax)

@@ -21,8 +21,8 @@ func (c *Cohort) valid() error {
 		}
 		peers, streams = append(peers, p.peer), append(streams, p.stream)
 	}
-	if len(c.children) > c.capacity() {
-		return fmt.Errorf("tree: %d children in %d slots", len(c.children), c.capacity())
+	if over := len(c.children) - c.capacity(); over > 0 && over > len(c.moves.list) {
+		return fmt.Errorf("tree: %d children in %d slots, %d moving", len(c.children), c.capacity(), len(c.moves.list))
 	}
 	for i := range c.children {
 		ch := &c.children[i]
@@ -50,6 +50,9 @@ func (c *Cohort) valid() error {
 		{"bans", len(c.slow.bans), maxBans},
 		{"publications", c.pub.checking + len(c.pub.waiting), c.cfg.Publishing},
 		{"dials", len(c.seek.dials), 2},
+		{"moves", len(c.moves.list), maxMoves},
+		{"avoided", len(c.avoid), maxAvoided},
+		{"sent up", len(c.data.sent), maxSentUp},
 		{"owners", len(c.data.feeds.list), c.cfg.Owners},
 		{"window", len(c.data.seen.ring), c.cfg.Window},
 		{"entries", len(c.seek.entries), MaxEntries},

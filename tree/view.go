@@ -58,7 +58,7 @@ type ChildView struct {
 func (c *Cohort) View() View {
 	v := View{
 		Topic: c.cfg.Topic, Self: c.cfg.Self, Broker: c.cfg.Broker, Spec: c.spec, Pinned: c.pinned,
-		Band: c.band, Attached: c.cfg.Broker || len(c.parents) > 0, Settled: c.cfg.Broker || c.wanted() == 0,
+		Band: c.band, Attached: c.cfg.Broker || len(c.parents) > 0, Settled: c.cfg.Broker || c.fed() || c.wanted() == 0,
 		Capacity: c.capacity(), Entries: slices.Clone(c.seek.entries), PendingJoins: len(c.pending),
 		Heads: c.data.heads(), Hold: c.pace.held,
 	}
