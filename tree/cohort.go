@@ -132,7 +132,8 @@ func (c *Cohort) due(now time.Time, out []Action) []Action {
 func (c *Cohort) Deadline() time.Time {
 	d := earlier(c.search.Deadline(), c.seek.at)
 	for i := range c.parents {
-		d = earlier(earlier(d, c.parents[i].drop), c.parents[i].keep)
+		p := &c.parents[i]
+		d = earlier(earlier(d, p.drop), earlier(p.keep, p.forgive))
 	}
 	d = earlier(earlier(d, c.moves.deadline()), c.leave.deadline())
 	return earlier(earlier(d, c.pub.deadline()), c.pace.deadline())

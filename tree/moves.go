@@ -59,8 +59,9 @@ func (c *Cohort) displaces(now time.Time, a *probe.Asker, relays bool) bool {
 }
 
 // victim is the child to move for the asker: first a luxury, that is a child of
-// the broker that did not need to displace anybody, then one without slots, then a childless one, then the highest-ranked above the asker. For a
-// childless asker it is one without slots, and only if the asker has some.
+// the broker that did not need to displace anybody, then one without slots, then
+// a childless one, then the highest-ranked above the asker. For a childless asker
+// it is one without slots, and only if the asker has some.
 func (c *Cohort) victim(a *probe.Asker, relays bool) *child {
 	asker := Rank{Band: a.Band, Overlay: a.Peer}
 	class := func(ch *child) int {
@@ -96,8 +97,12 @@ func (c *Cohort) victim(a *probe.Asker, relays bool) *child {
 	return best
 }
 
-// childRank is a child's rank as far as it is known here: never too high.
+// childRank is a child's rank as far as it is known here. A child of the broker is
+// at 2, wherever it was when it came; another may have moved up since.
 func (c *Cohort) childRank(ch *child) Rank {
+	if c.cfg.Broker {
+		return Rank{Band: 2, Overlay: ch.peer}
+	}
 	return Rank{Band: max(ch.band, c.band+1), Overlay: ch.peer}
 }
 

@@ -30,6 +30,7 @@ type parent struct {
 	leaving  bool      // it said so
 	asked    time.Time // when it last asked this node to move
 	keep     time.Time // when its wish is forgotten if nothing came of it; zero = never
+	forgive  time.Time // when it is wanted again if nothing better was found; set while unwanted
 	replaced bool      // its wish came true: it goes even if the new parent is the only one
 	// drop is when it is let go at last: others feed this node already.
 	drop time.Time
@@ -39,7 +40,7 @@ type parent struct {
 type child struct {
 	stream    StreamID
 	peer      wire.Overlay
-	band      uint32 // as its Subscribe said: never higher than it is now
+	band      uint32 // as its Subscribe said; it may have moved up since
 	relays    bool
 	childless bool
 	foreign   bool

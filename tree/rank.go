@@ -46,7 +46,7 @@ func (c *Cohort) mayKeep(r Rank, foreign bool) bool {
 // count. A node with children never raises it, and a node that lost all its
 // parents keeps it.
 func (c *Cohort) rerank() {
-	if c.cfg.Broker || len(c.parents) == 0 {
+	if c.cfg.Broker || c.leave.on || len(c.parents) == 0 {
 		return
 	}
 	band := uint32(0)

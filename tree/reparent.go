@@ -12,6 +12,10 @@ const (
 	reparentEvery = 10 * time.Second
 	// reparentWait is how long a parent that named another is left for it at most.
 	reparentWait = 5 * time.Second
+	// forgiveAfter is how long this node looks for somebody in an unwanted
+	// parent's place: then that parent will do, and the search ends. A parent that
+	// still has to move somebody asks again.
+	forgiveAfter = time.Minute
 )
 
 // reparented takes a parent's wish that this node move (PROTOCOL §5 Reparent).
@@ -23,7 +27,7 @@ func (c *Cohort) reparented(now time.Time, p *parent, r *wire.Reparent, out []Ac
 		return out
 	}
 	c.counters[CountReparents]++
-	p.asked, p.unwanted, p.keep = now, true, time.Time{}
+	p.asked, p.unwanted, p.keep, p.forgive = now, true, time.Time{}, now.Add(forgiveAfter)
 	p.leaving = p.leaving || leaving
 	if c.leave.on {
 		return out
@@ -82,14 +86,15 @@ func (c *Cohort) lookOn(now time.Time, out []Action) []Action {
 	return c.round(now, out)
 }
 
-// keepDue takes back what a parent's wish brought nothing for in time.
+// keepDue makes parents wanted again for which nobody else was found in time.
 func (c *Cohort) keepDue(now time.Time, out []Action) []Action {
 	for i := range c.parents {
 		p := &c.parents[i]
-		if p.keep.IsZero() || now.Before(p.keep) {
+		due := earlier(p.keep, p.forgive)
+		if due.IsZero() || now.Before(due) {
 			continue
 		}
-		p.keep = time.Time{}
+		p.keep, p.forgive = time.Time{}, time.Time{}
 		if !p.drop.IsZero() {
 			continue
 		}

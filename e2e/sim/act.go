@@ -67,7 +67,7 @@ func (w *world) actSend(i int32, a *tree.Action) {
 		w.after = append(w.after, follow{node: i, frame: -1, ref: uint64(a.Stream)})
 		w.slots = true
 	}
-	if side == acceptor && s.child && s.dial == 0 && len(body) > 0 && body[0] == byte(wire.KindReparent)<<3|2 {
+	if side == acceptor && s.child && len(body) > 0 && body[0] == byte(wire.KindReparent)<<3|2 {
 		s.moving, w.slots = true, true
 	}
 	at := w.newFrame(body)

@@ -17,7 +17,9 @@ func (w *world) observe(i int32) {
 	moved := band != n.band
 	n.band = band
 	for _, l := range n.parents {
-		w.checkRank(l.peer, i)
+		if w.feeds(l.slot) { // else the parent knows better already
+			w.checkRank(l.peer, i)
+		}
 	}
 	if !moved {
 		return

@@ -108,7 +108,8 @@ func (w *world) idle() {
 	if w.stop {
 		return
 	}
-	w.run(w.now+int64(IdleFor), nil)
+	// An unwanted parent for whom nobody better is found is forgiven after a minute.
+	w.run(w.now+2*int64(IdleFor), nil)
 	well, before := w.unsettled == 0, w.sent
 	w.run(w.now+int64(IdleFor), nil)
 	w.stats.idle = w.sent - before

@@ -24,6 +24,7 @@ func (w *world) mix() {
 				w.plan(evDie, event{at: at, node: i, arg: w.quietly()})
 			} else {
 				w.mark(i, evLeave)
+				w.nodes[i].doomed = true // others fail meanwhile, and not all of them are noticed yet
 				w.stats.leaves++
 				w.plan(evLeave, event{at: at, node: i})
 			}

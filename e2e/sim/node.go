@@ -150,3 +150,6 @@ func (w *world) delist(i int32) {
 	w.nodes[last].pos = at
 	w.live = w.live[:len(w.live)-1]
 }
+
+// Leave is the graceful way out of the core.
+func (o ours) Leave(now time.Time, out []tree.Action) []tree.Action { return o.Step(now, tree.Leave{}, out) }
