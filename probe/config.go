@@ -14,6 +14,9 @@ const (
 	MaxDeadline = 4 * time.Second
 )
 
+// patientRTTs is the least wait of an origin, in round trips of its slowest link.
+const patientRTTs = 12
+
 // Config holds what may be set; a zero field is its default.
 type Config struct {
 	// Budget is the number of walkers of a first round; it doubles with each
@@ -26,11 +29,11 @@ type Config struct {
 	PlainWait time.Duration
 	// Grace is how long a search goes on after its second candidate [60 ms].
 	Grace time.Duration
-	// PerStream bounds the searches that one stream may have outstanding here [32].
+	// PerStream bounds the searches that one stream may have outstanding here [256].
 	PerStream int
 	// UpRate bounds the climbing probes per second that one child may send [10].
 	UpRate int
-	// Origins bounds the searches that this node runs for askers of its own [256].
+	// Origins bounds the searches that this node runs for askers of its own [1024].
 	Origins int
 	// Rand is the core's chance; required.
 	Rand *rand.Rand
@@ -44,7 +47,7 @@ func (c Config) withDefaults() (Config, error) {
 		name string
 		v    *int
 		d    int
-	}{{"Budget", &c.Budget, 4}, {"PerStream", &c.PerStream, 32}, {"UpRate", &c.UpRate, 10}, {"Origins", &c.Origins, 256}} {
+	}{{"Budget", &c.Budget, 4}, {"PerStream", &c.PerStream, 256}, {"UpRate", &c.UpRate, 10}, {"Origins", &c.Origins, 1024}} {
 		if *f.v == 0 {
 			*f.v = f.d
 		}
@@ -83,4 +86,15 @@ func (c Config) withDefaults() (Config, error) {
 func (c *Config) round(empty int) (int, time.Duration) {
 	shift := min(empty, 16)
 	return min(c.Budget<<shift, MaxBudget), min(c.Wait<<shift, c.WaitMax)
+}
+
+// patience is wait, or what walkers need on slow links: each hop keeps one and a
+// half round trips of the deadline to itself, and a search takes some hops.
+func (c *Config) patience(wait time.Duration, links ...[]Link) time.Duration {
+	for _, l := range links {
+		for i := range l {
+			wait = max(wait, patientRTTs*l[i].RTT)
+		}
+	}
+	return min(wait, c.WaitMax)
 }

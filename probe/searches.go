@@ -16,7 +16,7 @@ type Drop uint8
 // The reasons.
 const (
 	Kept        Drop = iota
-	DropBound        // more outstanding than PerStream, or than Origins
+	DropBound        // more outstanding than PerStream, answered empty, or than Origins
 	DropRate         // climbing faster than UpRate
 	DropHops         // hops, budget or deadline over its limit
 	DropUnasked      // an answer that nobody waits for
@@ -72,6 +72,7 @@ func (s *Searches) Begin(now time.Time, o Origin, down, up []Link, out []Action)
 		return out, DropBound
 	}
 	budget, wait := s.cfg.round(o.Empty)
+	wait = s.cfg.patience(wait, down, up)
 	se := search{token: o.Token, asker: o.Asker, depth: o.Depth, until: now.Add(wait)}
 	s.origins++
 	return s.walk(now, se, walk{budget: budget, hops: 0}, down, up, out), Kept
@@ -100,7 +101,8 @@ func (s *Searches) Serve(now time.Time, from *Link, p *wire.Probe, self *wire.Ca
 		}
 	}
 	if outstanding >= s.cfg.PerStream {
-		return out, DropBound
+		// An empty answer costs no more than silence and spares the asker its wait.
+		return s.answer(&se, out), DropBound
 	}
 	if w.climbs && !s.allow(now, from.Stream) {
 		return out, DropRate

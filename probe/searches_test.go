@@ -183,7 +183,7 @@ func TestBounds(t *testing.T) {
 	ask := func(from probe.StreamID) string { p.ID++; return b.serve(from, p, nil) }
 	// Outstanding for one stream; another one has its own.
 	b.want(ask(8)+";"+ask(8)+";"+ask(8), "1 probe#1*1@2;1 probe#2*1@2;1 probe#3*1@2")
-	b.want(ask(8), "drop 1")
+	b.want(ask(8), "drop 1; 8 found#4")
 	b.want(ask(9), "1 probe#4*1@2")
 	b.want(b.found(1, 2, ""), "8 found#2")
 	b.want(ask(8), "1 probe#5*1@2")

@@ -28,8 +28,10 @@ type askerRounds struct {
 // roundsKept is how long an asker's empty rounds are remembered.
 const roundsKept = 2 * time.Minute
 
-// stale is how long a foreign child's stream must have moved nothing before its
-// peer's next Subscribe takes its slot (PROTOCOL §5 Slots).
+// stale is how long a foreign child's stream must have moved nothing, with much
+// waiting for it, before its peer's next Subscribe takes its slot (PROTOCOL §5
+// Slots). Without anything waiting the cohort may simply be idle, and the peer
+// ask for a second parent.
 const stale = 10 * time.Second
 
 // subscribeIn judges a Subscribe by spec, slots and rank (PROTOCOL §5 Join).
@@ -75,7 +77,7 @@ func askerOf(ev *SubscribeIn) probe.Asker {
 // that its old stream is lost (PROTOCOL §5 Slots).
 func (c *Cohort) replaces(now time.Time, ch *child, sub *wire.Subscribe) bool {
 	if sub.Version == 0 {
-		return now.Sub(ch.moved) >= stale
+		return ch.level != QueueLow && now.Sub(ch.moved) >= stale
 	}
 	return sub.Band == 0
 }

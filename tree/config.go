@@ -13,7 +13,7 @@ const (
 	DefaultCapacity       = 16
 	DefaultBrokerCapacity = 32
 	DefaultParents        = 2
-	DefaultPendingJoins   = 256
+	DefaultPendingJoins   = 1024
 	DefaultOwners         = 256
 	DefaultWindow         = 1 << 16
 	DefaultRecent         = 1024
