@@ -110,7 +110,7 @@ func (w *world) idle() {
 	}
 	// An unwanted parent for whom nobody better is found is forgiven after a minute.
 	w.run(w.now+2*int64(IdleFor), nil)
-	well, before := w.unsettled == 0, w.sent
+	well, before := w.unsettled == 0 && w.roomy(), w.sent
 	w.run(w.now+int64(IdleFor), nil)
 	w.stats.idle = w.sent - before
 	if well && w.stats.idle > 0 {
@@ -120,4 +120,19 @@ func (w *world) idle() {
 		w.violated(0, "%d chunks are still held at rest", w.held)
 	}
 	w.look()
+}
+
+// roomy says whether there are slots for all the parents that are wanted. Where
+// there are not, those that had to make room go on looking.
+func (w *world) roomy() bool {
+	slots, wanted := 0, 0
+	for i := range w.nodes {
+		n := &w.nodes[i]
+		if i > 0 && n.state != stateLive {
+			continue
+		}
+		slots += int(n.capacity)
+		wanted += 2
+	}
+	return slots >= wanted-2-int(min(w.nodes[0].children, w.nodes[0].capacity))
 }
