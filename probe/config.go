@@ -14,6 +14,9 @@ const (
 	MaxDeadline = 4 * time.Second
 )
 
+// patientRTTs is the least wait of an origin, in round trips of its slowest link.
+const patientRTTs = 12
+
 // Config holds what may be set; a zero field is its default.
 type Config struct {
 	// Budget is the number of walkers of a first round; it doubles with each
@@ -81,4 +84,15 @@ func (c Config) withDefaults() (Config, error) {
 func (c *Config) round(empty int) (int, time.Duration) {
 	shift := min(empty, 16)
 	return min(c.Budget<<shift, MaxBudget), min(c.Wait<<shift, c.WaitMax)
+}
+
+// patience is wait, or what walkers need on slow links: each hop keeps one and a
+// half round trips of the deadline to itself, and a search takes some hops.
+func (c *Config) patience(wait time.Duration, links ...[]Link) time.Duration {
+	for _, l := range links {
+		for i := range l {
+			wait = max(wait, patientRTTs*l[i].RTT)
+		}
+	}
+	return min(wait, c.WaitMax)
 }

@@ -72,6 +72,7 @@ func (s *Searches) Begin(now time.Time, o Origin, down, up []Link, out []Action)
 		return out, DropBound
 	}
 	budget, wait := s.cfg.round(o.Empty)
+	wait = s.cfg.patience(wait, down, up)
 	se := search{token: o.Token, asker: o.Asker, depth: o.Depth, until: now.Add(wait)}
 	s.origins++
 	return s.walk(now, se, walk{budget: budget, hops: 0}, down, up, out), Kept

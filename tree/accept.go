@@ -51,6 +51,8 @@ func (c *Cohort) subscribeIn(now time.Time, ev *SubscribeIn, out []Action) []Act
 		stream := ch.stream
 		out = append(out, Action{Kind: ActEnd, Stream: stream, Code: EndReset})
 		out = c.forgetChild(now, stream, out)
+	} else if ch != nil && ev.Msg.Version != 0 { // it has more to say than when it came
+		ch.band, ch.childless = ev.Msg.Band, ev.Msg.Childless
 	}
 	if c.takes(&asker) {
 		return c.accept(now, ev.Stream, ev.Peer, ev.Msg, out)
@@ -75,7 +77,7 @@ func askerOf(ev *SubscribeIn) probe.Asker {
 // that its old stream is lost (PROTOCOL §5 Slots).
 func (c *Cohort) replaces(now time.Time, ch *child, sub *wire.Subscribe) bool {
 	if sub.Version == 0 {
-		return now.Sub(ch.moved) >= stale
+		return ch.level != QueueLow && now.Sub(ch.moved) >= stale
 	}
 	return sub.Band == 0
 }

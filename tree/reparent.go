@@ -12,6 +12,9 @@ const (
 	reparentEvery = 10 * time.Second
 	// reparentWait is how long a parent that named another is left for it at most.
 	reparentWait = 5 * time.Second
+	// displacedFor is how long a displaced child looks for another parent. Where
+	// it finds none, another child may have gone; else it will be asked again.
+	displacedFor = time.Minute
 )
 
 // reparented takes a parent's wish that this node move (PROTOCOL §5 Reparent).
@@ -23,7 +26,7 @@ func (c *Cohort) reparented(now time.Time, p *parent, r *wire.Reparent, out []Ac
 		return out
 	}
 	c.counters[CountReparents]++
-	p.asked, p.unwanted, p.keep = now, true, time.Time{}
+	p.asked, p.unwanted, p.named, p.keep = now, true, false, time.Time{}
 	p.leaving = p.leaving || leaving
 	if c.leave.on {
 		return out
@@ -36,9 +39,14 @@ func (c *Cohort) reparented(now time.Time, p *parent, r *wire.Reparent, out []Ac
 	}
 	if named {
 		c.forgetWishes() // one search at a time
+		p.named = true
 	}
-	if named && r.Reason != wire.ReasonLeaving {
+	switch {
+	case r.Reason == wire.ReasonLeaving:
+	case named:
 		p.keep = now.Add(reparentWait)
+	case r.Reason == wire.ReasonDisplaced:
+		p.keep = now.Add(displacedFor)
 	}
 	c.shed(now)
 	if c.wanted() == 0 {
@@ -58,8 +66,8 @@ func (c *Cohort) reparented(now time.Time, p *parent, r *wire.Reparent, out []Ac
 // go, whether there are enough others or not.
 func (c *Cohort) wishGranted() {
 	for i := range c.parents {
-		if p := &c.parents[i]; !p.keep.IsZero() {
-			p.keep, p.replaced = time.Time{}, true
+		if p := &c.parents[i]; p.named {
+			p.keep, p.named, p.replaced = time.Time{}, false, true
 		}
 	}
 }
@@ -68,7 +76,9 @@ func (c *Cohort) wishGranted() {
 // is asked for: those that named it are left as if they had named none.
 func (c *Cohort) forgetWishes() {
 	for i := range c.parents {
-		c.parents[i].keep = time.Time{}
+		if p := &c.parents[i]; p.named {
+			p.keep, p.named = time.Time{}, false
+		}
 	}
 }
 
@@ -89,7 +99,7 @@ func (c *Cohort) keepDue(now time.Time, out []Action) []Action {
 		if p.keep.IsZero() || now.Before(p.keep) {
 			continue
 		}
-		p.keep = time.Time{}
+		p.keep, p.named = time.Time{}, false
 		if !p.drop.IsZero() {
 			continue
 		}
