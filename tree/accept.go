@@ -53,6 +53,8 @@ func (c *Cohort) subscribeIn(now time.Time, ev *SubscribeIn, out []Action) []Act
 		stream := ch.stream
 		out = append(out, Action{Kind: ActEnd, Stream: stream, Code: EndReset})
 		out = c.forgetChild(now, stream, out)
+	} else if ch != nil && ev.Msg.Version != 0 { // it has more to say than when it came
+		ch.band, ch.childless = ev.Msg.Band, ev.Msg.Childless
 	}
 	if c.takes(&asker) {
 		return c.accept(now, ev.Stream, ev.Peer, ev.Msg, out)

@@ -133,7 +133,7 @@ func (c *Cohort) Deadline() time.Time {
 	d := earlier(c.search.Deadline(), c.seek.at)
 	for i := range c.parents {
 		p := &c.parents[i]
-		d = earlier(earlier(d, p.drop), earlier(p.keep, p.forgive))
+		d = earlier(earlier(d, p.drop), p.keep)
 	}
 	d = earlier(earlier(d, c.moves.deadline()), c.leave.deadline())
 	return earlier(earlier(d, c.pub.deadline()), c.pace.deadline())

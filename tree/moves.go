@@ -59,9 +59,8 @@ func (c *Cohort) displaces(now time.Time, a *probe.Asker, relays bool) bool {
 }
 
 // victim is the child to move for the asker: first a luxury, that is a child of
-// the broker that did not need to displace anybody, then one without slots, then
-// a childless one, then the highest-ranked above the asker. For a childless asker
-// it is one without slots, and only if the asker has some.
+// the broker that did not need to displace anybody, then one without slots, then a childless one, then the highest-ranked above the asker. For a
+// childless asker it is one without slots, and only if the asker has some.
 func (c *Cohort) victim(a *probe.Asker, relays bool) *child {
 	asker := Rank{Band: a.Band, Overlay: a.Peer}
 	class := func(ch *child) int {
@@ -77,7 +76,7 @@ func (c *Cohort) victim(a *probe.Asker, relays bool) *child {
 			return 4
 		case !ch.relays:
 			return 3
-		case ch.childless && asker.Less(c.childRank(ch)):
+		case ch.childless:
 			return 2
 		case asker.Less(c.childRank(ch)):
 			return 1
@@ -97,13 +96,23 @@ func (c *Cohort) victim(a *probe.Asker, relays bool) *child {
 	return best
 }
 
-// childRank is a child's rank as far as it is known here. A child of the broker is
-// at 2, wherever it was when it came; another may have moved up since.
+// childRank is a child's rank as far as it is known here. It may have fallen
+// since the child said it; at the broker all come down to the same band.
 func (c *Cohort) childRank(ch *child) Rank {
 	if c.cfg.Broker {
-		return Rank{Band: 2, Overlay: ch.peer}
+		return c.lowestRank(ch)
 	}
 	return Rank{Band: max(ch.band, c.band+1), Overlay: ch.peer}
+}
+
+// lowestRank is what a child's rank may have fallen to. Searches go by it, as
+// the child knows better.
+func (c *Cohort) lowestRank(ch *child) Rank {
+	band := c.band + 1
+	if ch.band == 2 { // the broker's, and this node a luxury
+		band = 2
+	}
+	return Rank{Band: band, Overlay: ch.peer}
 }
 
 // displace asks a child to move for the asker.

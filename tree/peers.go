@@ -29,9 +29,9 @@ type parent struct {
 	unwanted bool
 	leaving  bool      // it said so
 	asked    time.Time // when it last asked this node to move
+	named    bool      // and named another, which is being asked
+	replaced bool      // that one accepted: this one goes even if there is no third
 	keep     time.Time // when its wish is forgotten if nothing came of it; zero = never
-	forgive  time.Time // when it is wanted again if nothing better was found; set while unwanted
-	replaced bool      // its wish came true: it goes even if the new parent is the only one
 	// drop is when it is let go at last: others feed this node already.
 	drop time.Time
 }
@@ -40,7 +40,7 @@ type parent struct {
 type child struct {
 	stream    StreamID
 	peer      wire.Overlay
-	band      uint32 // as its Subscribe said; it may have moved up since
+	band      uint32 // as its Subscribe said: never higher than it is now
 	relays    bool
 	childless bool
 	foreign   bool
@@ -104,7 +104,7 @@ func (c *Cohort) down() []probe.Link {
 	for i := range c.children {
 		ch := &c.children[i]
 		c.downLinks = append(c.downLinks, probe.Link{
-			Stream: ch.stream, Rank: c.childRank(ch),
+			Stream: ch.stream, Rank: c.lowestRank(ch),
 			Relays: ch.relays, Foreign: ch.foreign, RTT: ch.rtt,
 		})
 	}

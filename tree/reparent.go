@@ -12,10 +12,10 @@ const (
 	reparentEvery = 10 * time.Second
 	// reparentWait is how long a parent that named another is left for it at most.
 	reparentWait = 5 * time.Second
-	// forgiveAfter is how long this node looks for somebody in an unwanted
-	// parent's place: then that parent will do, and the search ends. A parent that
-	// still has to move somebody asks again.
-	forgiveAfter = time.Minute
+	// displacedFor is how long a displaced child, or one whose parent lags, looks
+	// for another parent. Where it finds none, this one will do: another child may
+	// have gone in its place; else it will be asked again.
+	displacedFor = time.Minute
 )
 
 // reparented takes a parent's wish that this node move (PROTOCOL §5 Reparent).
@@ -27,7 +27,7 @@ func (c *Cohort) reparented(now time.Time, p *parent, r *wire.Reparent, out []Ac
 		return out
 	}
 	c.counters[CountReparents]++
-	p.asked, p.unwanted, p.keep, p.forgive = now, true, time.Time{}, now.Add(forgiveAfter)
+	p.asked, p.unwanted, p.named, p.keep = now, true, false, time.Time{}
 	p.leaving = p.leaving || leaving
 	if c.leave.on {
 		return out
@@ -40,9 +40,14 @@ func (c *Cohort) reparented(now time.Time, p *parent, r *wire.Reparent, out []Ac
 	}
 	if named {
 		c.forgetWishes() // one search at a time
+		p.named = true
 	}
-	if named && r.Reason != wire.ReasonLeaving {
+	switch {
+	case r.Reason == wire.ReasonLeaving:
+	case named:
 		p.keep = now.Add(reparentWait)
+	case r.Reason == wire.ReasonDisplaced:
+		p.keep = now.Add(displacedFor)
 	}
 	c.shed(now)
 	if c.wanted() == 0 {
@@ -62,8 +67,8 @@ func (c *Cohort) reparented(now time.Time, p *parent, r *wire.Reparent, out []Ac
 // go, whether there are enough others or not.
 func (c *Cohort) wishGranted() {
 	for i := range c.parents {
-		if p := &c.parents[i]; !p.keep.IsZero() {
-			p.keep, p.replaced = time.Time{}, true
+		if p := &c.parents[i]; p.named {
+			p.keep, p.named, p.replaced = time.Time{}, false, true
 		}
 	}
 }
@@ -72,7 +77,9 @@ func (c *Cohort) wishGranted() {
 // is asked for: those that named it are left as if they had named none.
 func (c *Cohort) forgetWishes() {
 	for i := range c.parents {
-		c.parents[i].keep = time.Time{}
+		if p := &c.parents[i]; p.named {
+			p.keep, p.named = time.Time{}, false
+		}
 	}
 }
 
@@ -86,15 +93,14 @@ func (c *Cohort) lookOn(now time.Time, out []Action) []Action {
 	return c.round(now, out)
 }
 
-// keepDue makes parents wanted again for which nobody else was found in time.
+// keepDue takes back what a parent's wish brought nothing for in time.
 func (c *Cohort) keepDue(now time.Time, out []Action) []Action {
 	for i := range c.parents {
 		p := &c.parents[i]
-		due := earlier(p.keep, p.forgive)
-		if due.IsZero() || now.Before(due) {
+		if p.keep.IsZero() || now.Before(p.keep) {
 			continue
 		}
-		p.keep, p.forgive = time.Time{}, time.Time{}
+		p.keep, p.named = time.Time{}, false
 		if !p.drop.IsZero() {
 			continue
 		}
