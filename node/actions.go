@@ -53,11 +53,15 @@ func (l *loop) act(a *tree.Action) {
 	}
 }
 
-// forward queues the frame of a chunk, the very bytes that came, to a child.
+// forward queues the frame of a chunk, the very bytes that came, to a child, or
+// to a parent on its way up.
 func (l *loop) forward(a *tree.Action) {
 	s := l.streams[a.Stream]
 	if s == nil {
 		return
+	}
+	if !s.inbound {
+		s.up = l.now
 	}
 	if level := s.out.push(l.chunks.get(a.Chunk).buf.Retain()); level != s.told {
 		l.levels = append(l.levels, s)
@@ -85,11 +89,14 @@ func (l *loop) send(a *tree.Action) {
 // finish ends a stream as the core says.
 func (l *loop) finish(s *stream, code tree.EndCode) {
 	l.forget(s)
-	switch code {
-	case tree.EndRefused:
+	switch {
+	case l.gentle(s, code):
 		s.refused.Store(true)
 		s.out.finish()
-	case tree.EndSlow:
+		if l.c.leaving.on {
+			l.c.leaving.last = append(l.c.leaving.last, s)
+		}
+	case code == tree.EndSlow:
 		s.reset(codeSlow)
 	default:
 		s.reset(network.StreamNoError)
@@ -186,6 +193,10 @@ func (l *loop) report(r *tree.Report) {
 	case tree.ReportRefused:
 		log.Info("entry point refused", "status", r.Status.String())
 		l.c.refusal.Store(&AckError{Peer: r.Peer, Status: r.Status})
+	case tree.ReportLag:
+		log.Warn("parent lags behind the other: looking for one in its place", "parents", r.Parents)
+	case tree.ReportLeft:
+		l.departed()
 	}
 	l.c.changes.bump()
 	if fn, r := l.c.onReport, *r; fn != nil && !l.c.notifier.report(func() { fn(r) }) {

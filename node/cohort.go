@@ -61,7 +61,8 @@ type Cohort struct {
 	subs subscriptions
 	publishing
 	watching
-	busy atomic.Int64 // when it last had a stream or publication, Unix nanoseconds
+	leaving leaving
+	busy    atomic.Int64 // when it last had a stream or publication, Unix nanoseconds
 }
 
 // watching is what tells the application about changes.
@@ -101,6 +102,7 @@ func (n *Node) newCohort(cfg tree.Config, by opened, report func(tree.Report)) (
 		stop: make(chan struct{}), done: make(chan struct{}),
 		publishing: publishing{slots: make(chan struct{}, n.cfg.Limits.Publishing)},
 		watching:   watching{onReport: report},
+		leaving:    leaving{left: make(chan struct{})},
 	}
 	c.loop = &loop{
 		c: c, core: core,
@@ -143,7 +145,8 @@ func (c *Cohort) shut() {
 // Topic names the cohort.
 func (c *Cohort) Topic() wire.Topic { return c.topic }
 
-// Close takes this node out of the cohort: streams are reset, publications and
+// Close takes this node out of the cohort at once, where Leave lets its children
+// move first: streams are reset, publications and
 // subscriptions end with ErrClosed, and a cohort opened here is not reopened at
 // the next start. It must not be called by a handler of the cohort; twice is fine.
 func (c *Cohort) Close() error {

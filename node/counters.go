@@ -35,6 +35,7 @@ const (
 	countSubscriptionSlow
 	countReclaimed
 	countReportsDropped
+	countLeft
 	numCounters
 )
 
@@ -44,7 +45,7 @@ var counterNames = [numCounters]string{
 	"open_invalid", "open_conflict", "proof_invalid", "blocked_peer", "forgers_blocked",
 	"unknown_member", "control_overflow", "write_failed", "peer_dead", "dials",
 	"dial_unreachable", "dial_silent", "dial_broken", "hint_refused", "hint_recently_failed",
-	"subscription_slow", "reclaimed", "reports_dropped",
+	"subscription_slow", "reclaimed", "reports_dropped", "left",
 }
 
 // counters are all counts of the driver.

@@ -17,6 +17,12 @@
 // buffer of wire.Pool; that same buffer is verified, queued to every child and
 // shown to the application.
 //
+// A child that was accepted stays one until its stream is reset or its connection
+// ends; one that has closed its own half is looked at now and then with a write
+// that can send nothing, as some transports tell no reader of a reset after that.
+// [Node.Leave] and [Cohort.Leave] depart without a gap for those below; Close is
+// what a crash looks like to them, which they heal from.
+//
 // What the package never does: decide anything about the tree (package tree
 // does), re-encode a chunk that it relays, or write a key into a log.
 package node

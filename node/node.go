@@ -195,8 +195,9 @@ func (n *Node) enter() bool {
 	return true
 }
 
-// Close ends all cohorts and streams, and the host unless it was given. Nothing
-// of the node runs afterwards. Attached peers notice at once. Twice is fine; it
+// Close ends all cohorts and streams at once, and the host unless it was given;
+// Leave lets those below find other parents first. Nothing of the node runs
+// afterwards. Attached peers notice at once. Twice is fine; it
 // must not be called by a handler.
 func (n *Node) Close() error {
 	n.mu.Lock()

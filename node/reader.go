@@ -145,8 +145,9 @@ const halfClosedPoll = time.Second
 
 // halfClosed waits for the end of a child that closed its own half, which does
 // not end the attachment (PROTOCOL §2). Some transports tell no reader of a reset
-// that comes later: then the end of the connection or a failing write shows it.
+// that comes later: then the writer finds out.
 func (s *stream) halfClosed() tree.EndCause {
+	close(s.half)
 	tick := time.NewTicker(halfClosedPoll)
 	defer tick.Stop()
 	var one [1]byte

@@ -82,7 +82,8 @@ func (n *Node) openBroker(spec *wire.Spec, opt CohortOptions, by opened) (*Cohor
 }
 
 // Join starts to look for parents in a cohort and returns at once: WaitAttached
-// waits. A topic that is served here already is ErrServed.
+// waits (PROTOCOL §5 Join). A topic that is served here already is ErrServed, also
+// while this node is leaving it.
 func (n *Node) Join(opt CohortOptions) (*Cohort, error) {
 	infos, err := addrInfos(opt.Entries)
 	if err != nil {

@@ -60,7 +60,8 @@ type stream struct {
 	stats   traffic
 	refused atomic.Bool // ends when the other end closes
 
-	deadline time.Time // of writes; the writer's
+	deadline time.Time     // of writes; the writer's
+	half     chan struct{} // closed by the reader: the child has closed its half
 
 	stop sync.Once
 	done chan struct{}
@@ -74,6 +75,7 @@ type standing struct {
 	acked    bool            // an inbound stream's Ack was sent
 	attached bool            // a parent's or a child's: its link is watched
 	gone     bool            // no event of it may reach the core any more
+	up       time.Time       // of a parent's: when a chunk last went up
 }
 
 // start begins reading and writing.
@@ -111,7 +113,7 @@ func (s *stream) linger() {
 func (n *Node) newStream(c *Cohort, raw network.Stream, id peer.ID, overlay wire.Overlay, readAhead int) *stream {
 	s := &stream{
 		c: c, raw: raw, peer: id, overlay: overlay,
-		out: newQueue(&n.cfg.Limits), done: make(chan struct{}),
+		out: newQueue(&n.cfg.Limits), done: make(chan struct{}), half: make(chan struct{}),
 	}
 	s.src = &source{raw: raw, own: &s.stats, all: &n.traffic}
 	var r io.Reader = s.src

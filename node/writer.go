@@ -1,6 +1,8 @@
 package node
 
 import (
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -20,6 +22,8 @@ var joinBuffers = sync.Pool{New: func() any { return new([writeBytes]byte) }}
 // write is the goroutine that writes the stream.
 func (s *stream) write() {
 	var batch []*wire.Buf
+	var poll <-chan time.Time // set once the child has closed its half
+	half := s.half
 	for {
 		var relieved bool
 		var end ending
@@ -49,10 +53,35 @@ func (s *stream) write() {
 		}
 		select {
 		case <-s.out.wake:
+		case <-half:
+			half = nil
+			tick := time.NewTicker(halfClosedPoll)
+			defer tick.Stop()
+			poll = tick.C
+		case <-poll:
+			if err := s.probe(); err != nil {
+				s.writeFailed(err)
+				return
+			}
 		case <-s.done:
 			return
 		}
 	}
+}
+
+// probe finds out whether the other end has reset the stream, without sending
+// anything: a write whose deadline is over fails either way, but as reset if it
+// was. It is for the writer, and for children that have closed their half, of
+// whose reset no read tells.
+func (s *stream) probe() error {
+	s.raw.SetWriteDeadline(time.Unix(1, 0))
+	n, err := s.raw.Write([]byte{0})
+	s.deadline = time.Time{} // the next write sets its own
+	s.raw.SetWriteDeadline(s.deadline)
+	if n == 0 && err != nil && timedOut(err) {
+		return nil
+	}
+	return fmt.Errorf("node: half-closed child: %w", errors.Join(err, network.ErrReset))
 }
 
 // writeBatch writes all of batch at once.

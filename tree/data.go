@@ -26,12 +26,20 @@ type data struct {
 	sent     []uint64 // fingerprints of what went up: a ring
 	sentNext int
 	sentAt   map[uint64]time.Time
-	inflight map[uint64]int
+	inflight map[flight]int
 	feeds    owners
 	seen     window
 	recent   int
 	// equivocated counts the reports an owner, for at most as many owners as feeds.
 	equivocated map[wire.Owner]equivocated
+}
+
+// A flight is a chunk that is being verified, on its way up or not. The two are
+// apart, as what passes up is not delivered by that: the same chunk coming down
+// meanwhile is no copy of it.
+type flight struct {
+	print uint64
+	up    bool
 }
 
 // A check is a chunk that the driver verifies.
@@ -46,6 +54,7 @@ type check struct {
 	size    int
 	up      bool // a publication: from a child, or of the application
 	local   bool
+	passes  bool // a publication that goes on to the parents and is not delivered
 	from    StreamID
 	peer    wire.Overlay
 	request RequestID
@@ -92,7 +101,7 @@ func (c *Cohort) chunk(now time.Time, ev *Frame, p *parent, ch *child, out []Act
 		if p != nil {
 			p.second++
 			c.counters[reason]++
-			return c.release(ev.Chunk, c.brings(now, p, k.print, c.data.inflight[k.print] > 0, out))
+			return c.release(ev.Chunk, c.brings(now, p, k.print, c.data.inflight[flight{k.print, false}] > 0, out))
 		}
 	case CountNotAdmitted:
 		c.counters[reason]++
@@ -120,6 +129,7 @@ func (c *Cohort) examine(now time.Time, s *wire.Soc, k *check) Counter {
 	if !c.admits(&k.owner) {
 		return CountNotAdmitted
 	}
+	k.passes = k.up && !c.cfg.Broker
 	hint, hinted := s.Index, s.HasIndex
 	switch {
 	case len(s.ID) == 32 && c.data.binding == wire.BindingFeedTopic && bytes.Equal(s.ID[:24], make([]byte, 24)):
@@ -129,7 +139,7 @@ func (c *Cohort) examine(now time.Time, s *wire.Soc, k *check) Counter {
 	case len(s.ID) != 32:
 		return CountNonCanonical
 	}
-	passing := k.up && !k.local && !c.cfg.Broker
+	passing := k.passes && !k.local
 	carried := len(s.ID) == 32 && !bytes.Equal(s.ID[:24], make([]byte, 24))
 	if c.data.binding != wire.BindingFeedTopic {
 		copy(k.id[:], s.ID)
@@ -173,10 +183,11 @@ func (c *Cohort) examine(now time.Time, s *wire.Soc, k *check) Counter {
 	return CountDelivered
 }
 
-// copied says whether the very same chunk is being verified or, of one that
-// passes through, just went up.
+// copied says whether the very same chunk is being verified for delivery or, of
+// one that passes through, is or just was on its way up.
 func (d *data) copied(now time.Time, print uint64, passing bool) bool {
-	return d.inflight[print] > 0 || passing && d.wentUp(now, print)
+	return d.inflight[flight{print, false}] > 0 ||
+		passing && (d.inflight[flight{print, true}] > 0 || d.wentUp(now, print))
 }
 
 // index finds the feed index of k's id: the hint, if it proves right, else one
@@ -200,9 +211,9 @@ func beUint64(b []byte) (v uint64) {
 
 func (d *data) push(k *check) {
 	if d.inflight == nil {
-		d.inflight = make(map[uint64]int)
+		d.inflight = make(map[flight]int)
 	}
-	d.inflight[k.print]++
+	d.inflight[flight{k.print, k.passes}]++
 	d.checks = append(d.checks, *k)
 }
 
@@ -218,8 +229,9 @@ func (d *data) pop(chunk ChunkID) (k check) {
 	} else if d.head >= 64 && 2*d.head >= len(d.checks) {
 		d.checks, d.head = d.checks[:copy(d.checks, d.checks[d.head:])], 0
 	}
-	if d.inflight[k.print]--; d.inflight[k.print] <= 0 {
-		delete(d.inflight, k.print)
+	f := flight{k.print, k.passes}
+	if d.inflight[f]--; d.inflight[f] <= 0 {
+		delete(d.inflight, f)
 	}
 	return k
 }

@@ -15,15 +15,14 @@ import (
 
 func newDemoCommand(a *app) *cobra.Command {
 	var cfg demo.Config
-	var leave int
 	var hold bool
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "run a whole network in one process and check every byte",
 		Long: `Run a whole network in one process, all of it over real sockets on loopback: a
 broker with a TCP ingress, relays, and consumers behind leaves with dialled
-egress lanes. Objects are submitted through the ingress, relays are cut off on
-the way, and every byte is compared at every consumer. It ends with the tree and
+egress lanes. Objects are submitted through the ingress, relays are cut off or
+leave on the way, and every byte is compared at every consumer. It ends with the tree and
 the numbers; the exit code is 0 only if nothing is missing, corrupted, or
 surfaced twice.`,
 		Example: `  treecast demo
@@ -32,9 +31,6 @@ surfaced twice.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			faults := cfg.Faults()
-			if leave != 0 {
-				faults = append(faults, fmt.Sprintf("demo: --leave %d: this version has no Leave", leave))
-			}
 			if len(faults) > 0 {
 				return &usageError{faults: faults}
 			}
@@ -76,7 +72,7 @@ surfaced twice.`,
 	flags.StringVar(&cfg.ObjectsDir, "objects-dir", "", "submit the files of this directory instead")
 	flags.Float64Var(&cfg.Rate, "rate", 100, "objects a second")
 	flags.IntVar(&cfg.Kill, "kill", 1, "relays to cut off between a third and two thirds of the objects")
-	flags.IntVar(&leave, "leave", 0, "relays that leave on the way; 0 in this version")
+	flags.IntVar(&cfg.Leave, "leave", 0, "relays that leave gracefully, taking turns with those")
 	flags.IntVar(&cfg.Consumers, "consumers", 6, "consumers, each behind a leaf of its own")
 	flags.StringVar(&cfg.Transport, "transport", "tcp", "tcp or quic")
 	flags.Uint64Var(&cfg.Seed, "seed", 1, "seed of the objects' bytes")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +21,8 @@ func newNodeCommand(a *app) *cobra.Command {
 		Long: `Run a node until it is interrupted: a broker, a relay, or with --capacity 0 a leaf.
 A broker with an ingress opens the BEEF cohort and signs with the publisher key
 of its data directory, which is made at first start. It prints one line when it
-is up.`,
+is up. SIGINT or SIGTERM makes it leave: its children find other parents first,
+which takes some seconds. A second one ends it at once.`,
 		Example: `  treecast node --broker --capacity 3 --data-dir b --listen /ip4/127.0.0.1/tcp/9001 --ingress-tcp 127.0.0.1:8725
   treecast node --join beef@/ip4/127.0.0.1/tcp/9001/p2p/PEER --data-dir r1
   treecast node --join beef@/ip4/127.0.0.1/tcp/9001/p2p/PEER --data-dir l1 --capacity 0 \
@@ -60,9 +62,24 @@ func (a *app) runNode(ctx context.Context, cfg beefnode.Config) error {
 		return errors.Join(err, running.Close())
 	}
 	<-ctx.Done()
-	a.log.Info("closing")
-	if err := running.Close(); err != nil {
-		return fmt.Errorf("node: close: %w", err)
+	return a.leave(running)
+}
+
+// leaveLimit bounds a graceful end: 5 s for children to move, 5 s for what is
+// queued, and some for the doors.
+const leaveLimit = 12 * time.Second
+
+// leave ends a node so that nobody below it misses anything. A second signal ends
+// the process at once, which main sees to.
+func (a *app) leave(running *beefnode.Running) error {
+	a.log.Info("leaving")
+	ctx, cancel := context.WithTimeout(context.Background(), leaveLimit)
+	defer cancel()
+	switch err := running.Leave(ctx); {
+	case errors.Is(err, context.DeadlineExceeded):
+		a.log.Warn("left before all children had moved", "err", err)
+	case err != nil:
+		return fmt.Errorf("node: leave: %w", err)
 	}
 	return nil
 }

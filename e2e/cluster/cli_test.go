@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,8 +36,9 @@ func TestWrongFlagsExit2WithOneLineAFault(t *testing.T) {
 		{"node --ingress-tcp 127.0.0.1:1", []string{"neither --broker", "an ingress needs --broker"}},
 		{"node --broker --colour red", []string{"unknown flag: --colour"}},
 		{"nod", []string{`unknown command "nod"`}},
-		{"demo --leave 1", []string{"--leave 1"}},
+		{"demo --leave -1", []string{"--leave -1"}},
 		{"receive", []string{"neither --listen nor --from"}},
+		{"tree --svg x.svg --json", []string{"more than one of --dot, --svg and --json"}},
 	} {
 		code, stdout, stderr := execute(t, strings.Fields(tc.args)...)
 		if code != 2 || len(stdout) != 0 || len(stderr) != len(tc.want) {
@@ -156,6 +159,13 @@ func TestListeningLane(t *testing.T) {
 	if code != 0 || !strings.Contains(strings.Join(text, "\n"), "broker") {
 		t.Errorf("tree: exit %d, %q", code, text)
 	}
+	svg := filepath.Join(t.TempDir(), "tree.svg")
+	if code, out, errs := execute(t, "tree", "--svg", svg, "--api", broker.API); code != 0 || len(out) != 0 {
+		t.Errorf("tree --svg: exit %d, %q, %q", code, out, errs)
+	}
+	if drawing, err := os.ReadFile(svg); err != nil || !strings.HasPrefix(string(drawing), "<svg ") || !strings.Contains(string(drawing), "the broker") {
+		t.Errorf("tree --svg wrote %.80q, %v", drawing, err)
+	}
 	if code, dot, _ := execute(t, "tree", "--dot", "--api", broker.API); code != 0 || dot[0] != "digraph treecast {" {
 		t.Errorf("tree --dot: exit %d, %q", code, dot)
 	}
@@ -165,7 +175,7 @@ func TestListeningLane(t *testing.T) {
 func TestDemo(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	code, lines, errs := execute(t, "demo", "--nodes", "14", "--capacity", "4", "--consumers", "3", "--objects", "120",
-		"--object-bytes", "9000", "--rate", "120", "--out", out)
+		"--object-bytes", "9000", "--rate", "120", "--leave", "1", "--out", out)
 	last := lines[max(0, len(lines)-1)]
 	if code != 0 || !strings.HasPrefix(last, "120 of 120 objects delivered, ") {
 		t.Errorf("exit %d, last line %q, %q", code, last, errs)
@@ -175,5 +185,21 @@ func TestDemo(t *testing.T) {
 		if len(files) != 120 {
 			t.Errorf("consumer %d kept %d files", n, len(files))
 		}
+	}
+}
+
+// TestSecondSignalEndsAtOnce has a broker whose child has nowhere else to go:
+// leaving takes its time, and a second signal does not wait for that.
+func TestSecondSignalEndsAtOnce(t *testing.T) {
+	broker := startNode(t, "broker", "--broker", "--capacity", "3", "--ingress-tcp", "127.0.0.1:0")
+	startNode(t, "child", "--join", "beef@"+broker.Addrs[0]).awaitReady(t)
+	broker.Signal(syscall.SIGTERM)
+	cluster.Eventually(t, 5*time.Second, "the broker leaves", func() (bool, string) {
+		return strings.Contains(broker.Stderr(), "msg=leaving"), broker.Stderr()
+	})
+	since := time.Now()
+	broker.Signal(syscall.SIGTERM)
+	if code := broker.Wait(t, 5*time.Second); code == 0 || time.Since(since) > 2*time.Second {
+		t.Errorf("exit %d after %v", code, time.Since(since))
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"treecast/e2e/cluster"
 )
@@ -73,8 +72,5 @@ func TestTreeHealsAroundACutRelay(t *testing.T) {
 	c.Cut(t, victim)
 	c.Publish(t, p[60:])
 	c.AwaitAll(t, p)
-	cluster.Eventually(t, 20*time.Second, "rest after the cut", func() (bool, string) {
-		err := cluster.CheckRest(c.Views())
-		return err == nil, fmt.Sprint(err)
-	})
+	c.AwaitRest(t)
 }

@@ -107,6 +107,9 @@ func (p *Process) Kill() {
 	<-p.done
 }
 
+// Signal sends the process a signal. One that has ended takes none.
+func (p *Process) Signal(sig syscall.Signal) { p.cmd.Process.Signal(sig) }
+
 // Stop asks the process to end, with SIGTERM, and returns its exit code.
 func (p *Process) Stop(t testing.TB) int {
 	t.Helper()

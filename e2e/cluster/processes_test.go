@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"treecast/e2e/cluster"
+	"treecast/node/api"
 )
 
 // started is the line that a node prints when it is up.
@@ -60,6 +62,32 @@ func startNode(t *testing.T, name string, args ...string) *runningNode {
 	n := &runningNode{Process: cluster.Start(t, name, binary, args...)}
 	n.AwaitJSON(t, &n.started)
 	return n
+}
+
+// ask reads the node's view from its API, which has one cohort.
+func (n *runningNode) ask(t *testing.T) (tree api.Tree) {
+	t.Helper()
+	res, err := plainHTTP.Get("http://" + n.API + "/tree")
+	if err != nil {
+		t.Fatalf("%s: %v", n.Name, err)
+	}
+	defer res.Body.Close()
+	if err := json.NewDecoder(res.Body).Decode(&tree); err != nil || len(tree.Cohorts) != 1 {
+		t.Fatalf("%s: %d cohorts, %v", n.Name, len(tree.Cohorts), err)
+	}
+	return tree
+}
+
+// plainHTTP keeps no connection open, so that a process may end at any time.
+var plainHTTP = &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+
+// awaitReady waits until the node's API says that it has the parents it wants.
+func (n *runningNode) awaitReady(t *testing.T) {
+	t.Helper()
+	cluster.Eventually(t, 20*time.Second, n.Name+" is ready", func() (bool, string) {
+		c := n.ask(t).Cohorts[0]
+		return c.Settled, fmt.Sprintf("%d parents", len(c.Parents))
+	})
 }
 
 // tree runs `treecast tree --json` against the node.

@@ -152,4 +152,6 @@ func (w *world) delist(i int32) {
 }
 
 // Leave is the graceful way out of the core.
-func (o ours) Leave(now time.Time, out []tree.Action) []tree.Action { return o.Step(now, tree.Leave{}, out) }
+func (o ours) Leave(now time.Time, out []tree.Action) []tree.Action {
+	return o.Step(now, tree.Leave{}, out)
+}

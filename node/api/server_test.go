@@ -16,6 +16,7 @@ import (
 
 	"treecast/node"
 	"treecast/node/api"
+	"treecast/tree"
 	"treecast/wire"
 	"treecast/wire/soc"
 )
@@ -129,14 +130,14 @@ func TestTree(t *testing.T) {
 			}
 		}
 	}
-	tree := func(s *api.Server) (x api.Tree) {
+	view := func(s *api.Server) (x api.Tree) {
 		code, body := get(t, s, "/tree")
 		if err := json.Unmarshal([]byte(body), &x); err != nil || code != http.StatusOK || len(x.Cohorts) != 1 {
 			t.Fatalf("%d %v %s", code, err, body)
 		}
 		return x
 	}
-	a, b := tree(up), tree(down)
+	a, b := view(up), view(down)
 	if a.Overlay != broker.Overlay().String() || a.PeerID != broker.ID().String() || len(a.Addrs) == 0 {
 		t.Errorf("broker %+v", a)
 	}
@@ -152,6 +153,18 @@ func TestTree(t *testing.T) {
 	}
 	if code, body := get(t, up, "/metrics"); code != http.StatusOK || !strings.Contains(body, `treecast_cohort_events_total{reason="delivered"} 1`) {
 		t.Errorf("metrics: %d, %d bytes", code, len(body))
+	}
+	_, metrics := get(t, up, "/metrics")
+	for k := range len(tree.Counters{}) { // each has a name, and is shown under it
+		name := tree.Counter(k).String()
+		if _, ok := c.Counters[name]; !ok || !strings.Contains(metrics, `treecast_cohort_events_total{reason="`+name+`"}`) {
+			t.Errorf("counter %q is not in /tree or /metrics", name)
+		}
+	}
+	for name := range broker.Stats().Counters {
+		if _, ok := a.Counters[name]; !ok || !strings.Contains(metrics, `treecast_node_events_total{reason="`+name+`"}`) {
+			t.Errorf("counter %q is not in /tree or /metrics", name)
+		}
 	}
 	if code, _ := get(t, down, "/metrics"); code != http.StatusNotFound {
 		t.Errorf("metrics without a gatherer: %d", code)

@@ -269,8 +269,21 @@ func (r *Running) Ingress() *lane.Ingress { return r.ingress }
 // Egress is the way out; nil where there is none.
 func (r *Running) Egress() *lane.Egress { return r.egress }
 
+// Leave is Close without a gap for anybody: once the doors are closed the node
+// leaves its cohorts as node.Leave does, and what still reaches it meanwhile is
+// delivered. If ctx ends first, what is left is closed at once. Only the first
+// of Leave and Close counts.
+func (r *Running) Leave(ctx context.Context) error {
+	return r.end(func() error { return r.node.Leave(ctx) })
+}
+
 // Close stops everything, doors first. It may be called twice.
 func (r *Running) Close() error {
+	return r.end(r.node.Close)
+}
+
+// end stops everything, the node as out says.
+func (r *Running) end(out func() error) error {
 	r.once.Do(func() {
 		if r.publisher != nil {
 			r.publisher.Close() // first: the ingress waits for what it handed over
@@ -282,12 +295,12 @@ func (r *Running) Close() error {
 		if r.ingress != nil {
 			errs = append(errs, r.ingress.Close())
 		}
+		errs = append(errs, out())
 		r.stop()
-		r.fed.Wait()
+		r.fed.Wait() // what the cohort has delivered goes to the egress first
 		if r.egress != nil {
 			errs = append(errs, r.egress.Close())
 		}
-		errs = append(errs, r.node.Close())
 		r.err = errors.Join(errs...)
 	})
 	return r.err

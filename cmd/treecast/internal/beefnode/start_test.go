@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"treecast/cmd/treecast/internal/client"
 	"treecast/node"
 	"treecast/node/lane"
+	"treecast/tree"
 	"treecast/wire"
 	"treecast/wire/beef"
 )
@@ -92,6 +94,73 @@ func TestAnObjectGoesInAtTheBrokerAndOutAtTheEdge(t *testing.T) {
 	edge.Close()
 	if err := <-done; err != nil {
 		t.Errorf("the lane ended with %v", err)
+	}
+}
+
+// TestLeaveLosesNothing has an edge between the broker and another edge leave: the
+// objects that it has already go to its consumer, and the other misses none.
+func TestLeaveLosesNothing(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	b, err := beefnode.Start(broker(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	join := []beefnode.Join{{Topic: beefnode.Topic(), Entries: b.Node().Addrs()}}
+	edge, err := beefnode.Start(beefnode.Config{
+		Node: node.Config{Listen: []string{loopback}}, Join: join, EgressListen: "127.0.0.1:0", API: "127.0.0.1:0",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := edge.Cohort().WaitAttached(ctx, 1); err != nil {
+		t.Fatal(err)
+	}
+	var got atomic.Int64
+	c := &client.Consumer{Handle: func(net.Addr, beef.Delivery) error { got.Add(1); return nil }}
+	done := make(chan error, 1)
+	go func() { done <- c.Fetch(ctx, edge.Lane().String(), client.Election{Topics: []string{"tm_a"}}) }()
+	for len(edge.Egress().Counters().Consumers) == 0 {
+		if ctx.Err() != nil {
+			t.Fatal("no consumer at the lane")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	s, err := client.Dial(ctx, b.Doors()[0].String(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const objects = 50
+	for i := range objects {
+		if err := s.Send(ctx, []string{"tm_a"}, []byte("\x01\x00\xbe\xefobject "+string(rune('0'+i))), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Finish(); err != nil { // when all are broadcast
+		t.Fatal(err)
+	}
+	s.Close()
+	for edge.Cohort().Counters()[tree.CountDelivered] < objects {
+		if ctx.Err() != nil {
+			t.Fatal("the edge has not got all")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	for range 2 {
+		if err := edge.Leave(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := <-done; err != nil {
+		t.Errorf("the lane ended with %v", err)
+	}
+	if n := got.Load(); n != objects {
+		t.Errorf("the consumer has %d of %d objects", n, objects)
+	}
+	if got := edge.Node().Stats().Counters["left"]; got != 1 {
+		t.Errorf("left %d times", got)
 	}
 }
 

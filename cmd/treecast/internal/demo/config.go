@@ -19,6 +19,7 @@ type Config struct {
 	ObjectsDir  string  // directory of objects, one a file
 	Rate        float64 // objects a second
 	Kill        int     // relays to cut off
+	Leave       int     // relays that leave gracefully
 	Transport   string  // "tcp" or "quic"
 	Seed        uint64  // of the generated objects
 	Timeout     time.Duration
@@ -69,20 +70,24 @@ func (cfg *Config) Faults() (faults []string) {
 	switch {
 	case cfg.Kill < 0:
 		add("--kill %d is negative", cfg.Kill)
+	case cfg.Leave < 0:
+		add("--leave %d is negative", cfg.Leave)
 	case len(faults) > 0:
 	case cfg.Kill > relays:
 		add("--kill %d: there are %d relays", cfg.Kill, relays)
+	case cfg.Kill+cfg.Leave > relays:
+		add("--kill %d, --leave %d: there are %d relays", cfg.Kill, cfg.Leave, relays)
 	case !cfg.fits(relays):
-		add("--capacity %d: too few slots for two parents each, among %d nodes after %d are cut off",
-			cfg.Capacity, cfg.Nodes, cfg.Kill)
+		add("--capacity %d: too few slots for two parents each, among %d nodes after %d are gone",
+			cfg.Capacity, cfg.Nodes, cfg.Kill+cfg.Leave)
 	}
 	return faults
 }
 
-// fits says whether all nodes find their parents also after the kills: the
+// fits says whether all nodes find their parents also after all departures: the
 // broker's children need one, others two.
 func (cfg *Config) fits(relays int) bool {
-	left := relays - cfg.Kill
+	left := relays - cfg.Kill - cfg.Leave
 	others := left + cfg.Consumers
 	fed := min(others, cfg.Capacity)
 	return fed+2*(others-fed) <= cfg.Capacity*(1+left)

@@ -35,7 +35,7 @@ func good(t *testing.T, cfg Config) *Demo {
 	if !r.OK || r.Missing+r.Corrupted+r.DuplicatesSurfaced != 0 || r.Deliveries != r.DeliveriesExpected || r.complete != r.Objects {
 		t.Errorf("%+v", r)
 	}
-	if r.Attached != cfg.Nodes || r.DualParented != 1 || r.MaxDepth < 2 || r.Killed != cfg.Kill || cfg.Kill > 0 && r.KilledChildren == 0 {
+	if r.Attached != cfg.Nodes || r.DualParented != 1 || r.MaxDepth < 2 || r.Killed != cfg.Kill || cfg.Kill > 0 && r.KilledChildren == 0 || r.Left != cfg.Leave {
 		t.Errorf("%+v", r)
 	}
 	return d
@@ -58,6 +58,13 @@ func TestDemoLosesNothingWhenARelayIsCutOff(t *testing.T) {
 	if n := strings.Count(tree.String(), "\n"); n != 11 { // all but the one cut off
 		t.Errorf("%d nodes drawn:\n%s", n, tree.String())
 	}
+}
+
+func TestDemoLosesNothingWhenRelaysLeave(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	cfg := small()
+	cfg.Leave = 2
+	good(t, cfg)
 }
 
 func TestDemoCarriesFragmentsOverQUIC(t *testing.T) {
@@ -148,16 +155,20 @@ func TestLoadRefusesWhatIsNoObject(t *testing.T) {
 	}
 }
 
-func TestKillsAreDueBetweenAThirdAndTwoThirds(t *testing.T) {
-	for _, total := range []int{1, 2, 5} {
-		k := newKills(nil, total, 300)
-		before := 0
-		for i := range total {
-			due := k.due(i)
+func TestDeparturesAreDueBetweenAThirdAndTwoThirds(t *testing.T) {
+	for _, n := range [][2]int{{1, 0}, {0, 2}, {3, 2}} {
+		d := newDepartures(nil, n[0], n[1], 300)
+		before, leaves := 0, 0
+		for i, k := range d.kinds {
+			due := d.due(i)
 			if due < 100 || due > 200 || due <= before {
-				t.Errorf("kill %d of %d at object %d", i, total, due)
+				t.Errorf("departure %d of %v at object %d", i, n, due)
 			}
 			before = due
+			leaves += int(k)
+		}
+		if len(d.kinds) != n[0]+n[1] || leaves != n[1] {
+			t.Errorf("%v: planned %v", n, d.kinds)
 		}
 	}
 }

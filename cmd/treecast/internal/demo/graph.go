@@ -91,15 +91,9 @@ func contains(list []wire.Overlay, o wire.Overlay) bool {
 }
 
 // victim is the relay with most consumers below it, by whichever parent; of
-// equals the one with the lowest overlay. A relay that is somebody's only parent
-// is spared. nil if no relay is left or has a consumer.
+// equals the one with the lowest overlay. nil if no relay is left or has a
+// consumer.
 func (g *graph) victim() *member {
-	spared := make(map[wire.Overlay]bool)
-	for _, o := range g.order {
-		if parents := g.parents(o); len(parents) == 1 {
-			spared[parents[0]] = true
-		}
-	}
 	below := make(map[wire.Overlay]int)
 	for _, o := range g.order {
 		if !g.members[o].consumer {
@@ -120,9 +114,6 @@ func (g *graph) victim() *member {
 	most := 0
 	for _, o := range g.order[1:] {
 		n := below[o]
-		if spared[o] {
-			continue
-		}
 		if n > most || n == most && n > 0 && bytes.Compare(o[:], best[:]) < 0 {
 			best, most = o, n
 		}

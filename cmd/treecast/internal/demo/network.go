@@ -28,15 +28,15 @@ type member struct {
 	name     string
 	run      *beefnode.Running
 	consumer bool
-	cut      bool
-	bytesOut uint64 // on streams, of a node that was cut off
+	cut      bool   // cut off, or left
+	bytesOut uint64 // on streams, of a node that is gone
 }
 
 // network is all nodes; the first is the broker.
 type network struct {
 	cfg     *Config
 	members []*member
-	wg      sync.WaitGroup // closes members that were cut off
+	wg      sync.WaitGroup // ends members that were cut off or leave
 }
 
 func (n *network) broker() *member { return n.members[0] }
@@ -145,14 +145,19 @@ func (n *network) views() graph {
 // cutOff ends a node as a crash would: its connections and listeners close at
 // once, nothing is said to anybody. What is left of it is cleaned up behind.
 func (n *network) cutOff(m *member) error {
-	m.bytesOut = m.run.Node().Stats().BytesOut
-	m.cut = true
+	m.gone()
 	err := m.run.Node().Host().Network().Close()
 	n.wg.Go(func() { m.run.Close() }) // ends by itself
 	if err != nil {
 		return fmt.Errorf("demo: cut off %s: %w", m.name, err)
 	}
 	return nil
+}
+
+// gone takes a node that has ended, or is about to, out of all that is looked at.
+func (m *member) gone() {
+	m.bytesOut = m.run.Node().Stats().BytesOut
+	m.cut = true
 }
 
 // bytesOut are the bytes that all nodes have sent on the tree's streams.

@@ -29,7 +29,7 @@ type Report struct {
 
 	Killed         int `json:"killed"`
 	KilledChildren int `json:"killed_children"` // nodes that lost a parent by that
-	Left           int `json:"left"`
+	Left           int `json:"left"`            // relays that left gracefully
 
 	RateReached  float64   `json:"rate_reached"`   // objects a second that the ingress took
 	LongestGapMS float64   `json:"longest_gap_ms"` // between two deliveries at one consumer, while objects were submitted
@@ -100,13 +100,20 @@ func (r *Report) WriteTable(w io.Writer) error {
 		r.Deliveries, r.DeliveriesExpected, r.Missing, r.Corrupted, r.DuplicatesSurfaced)
 	row("cut off", "%d relays, by which %d nodes lost a parent, %d of them without another at the end",
 		r.Killed, r.KilledChildren, r.unhealed)
+	if r.Left > 0 {
+		row("left", "%d relays, gracefully", r.Left)
+	}
 	row("healed in", "p50 %.1f ms, p95 %.1f ms, max %.1f ms", r.HealMS.P50, r.HealMS.P95, r.HealMS.Max)
 	row("latency", "p50 %.1f ms, p99 %.1f ms, max %.1f ms", r.LatencyMS.P50, r.LatencyMS.P99, r.LatencyMS.Max)
 	row("longest gap", "%.1f ms", r.LongestGapMS)
 	row("wire", "%.2f bytes sent per payload byte and node", float64(r.WireBytes))
 	row("took", "%.1f s", r.ElapsedS)
-	fmt.Fprintf(&b, "%d of %d objects delivered, byte for byte, to each of %d consumers; relays cut off on the way: %d\n",
+	fmt.Fprintf(&b, "%d of %d objects delivered, byte for byte, to each of %d consumers; relays cut off on the way: %d",
 		r.complete, r.Objects, r.Consumers, r.Killed)
+	if r.Left > 0 {
+		fmt.Fprintf(&b, ", left: %d", r.Left)
+	}
+	b.WriteByte('\n')
 	_, err := io.WriteString(w, b.String())
 	return err
 }

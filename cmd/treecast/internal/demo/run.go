@@ -71,7 +71,7 @@ type runner struct {
 	sentAt  []atomic.Int64 // Unix nanoseconds, by object
 	sent    atomic.Int64
 	arrived atomic.Int64 // distinct deliveries at all sinks
-	held    atomic.Int64 // how long submitting waited for kills, nanoseconds
+	held    atomic.Int64 // how long submitting waited for departures, nanoseconds
 }
 
 func (r *runner) run(ctx context.Context) (err error) {
@@ -84,9 +84,9 @@ func (r *runner) run(ctx context.Context) (err error) {
 	}
 	r.inspect()
 	before := r.net.bytesOut()
-	k := newKills(r.net, r.cfg.Kill, len(r.objects.bytes))
-	err = r.stream(ctx, k)
-	r.conclude(k, r.net.bytesOut()-before)
+	d := newDepartures(r.net, r.cfg.Kill, r.cfg.Leave, len(r.objects.bytes))
+	err = r.stream(ctx, d)
+	r.conclude(d, r.net.bytesOut()-before)
 	return err
 }
 
@@ -139,12 +139,12 @@ func (r *runner) inspect() {
 	p.DeliveriesExpected = p.Objects * p.Consumers
 }
 
-// stream submits all objects, cuts relays off, and waits for the deliveries.
-func (r *runner) stream(ctx context.Context, k *kills) error {
+// stream submits all objects, takes relays out, and waits for the deliveries.
+func (r *runner) stream(ctx context.Context, d *departures) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	submitted := make(chan error, 1)
-	go func() { submitted <- r.submit(ctx, k) }() // ends with ctx
+	go func() { submitted <- r.submit(ctx, d) }() // ends with ctx
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	running := true
@@ -168,7 +168,7 @@ func (r *runner) stream(ctx context.Context, k *kills) error {
 		case <-ctx.Done():
 			return fmt.Errorf("demo: %d of %d deliveries: %w", r.arrived.Load(), r.report.DeliveriesExpected, context.Cause(ctx))
 		}
-		if err := k.step(&r.sent); err != nil {
+		if err := d.step(&r.sent); err != nil {
 			return err
 		}
 		arrived := r.arrived.Load()
@@ -177,7 +177,7 @@ func (r *runner) stream(ctx context.Context, k *kills) error {
 			lastCount, lastChange = arrived, time.Now()
 		}
 		idle := time.Since(lastChange)
-		complete := int(arrived) == r.report.DeliveriesExpected && k.finished() && idle > linger
+		complete := int(arrived) == r.report.DeliveriesExpected && d.finished() && idle > linger
 		if !running && (complete || idle > quiet) {
 			return nil
 		}
@@ -185,7 +185,7 @@ func (r *runner) stream(ctx context.Context, k *kills) error {
 }
 
 // submit sends every object through the broker's door.
-func (r *runner) submit(ctx context.Context, k *kills) error {
+func (r *runner) submit(ctx context.Context, d *departures) error {
 	sender, err := client.Dial(ctx, r.net.door().String(), r.cfg.Rate)
 	if err != nil {
 		return err
@@ -193,10 +193,10 @@ func (r *runner) submit(ctx context.Context, k *kills) error {
 	defer sender.Close()
 	start := time.Now()
 	for i, object := range r.objects.bytes {
-		if i == k.last() {
+		if i == d.last() {
 			since := time.Now()
 			select {
-			case <-k.open:
+			case <-d.open:
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
@@ -208,14 +208,14 @@ func (r *runner) submit(ctx context.Context, k *kills) error {
 		}
 		r.sent.Add(1)
 	}
-	if d := time.Since(start) - time.Duration(r.held.Load()); len(r.objects.bytes) > 1 {
-		r.report.RateReached = float64(len(r.objects.bytes)-1) / d.Seconds()
+	if took := time.Since(start) - time.Duration(r.held.Load()); len(r.objects.bytes) > 1 {
+		r.report.RateReached = float64(len(r.objects.bytes)-1) / took.Seconds()
 	}
 	return sender.Finish()
 }
 
 // conclude reports what came of it.
-func (r *runner) conclude(k *kills, wire uint64) {
+func (r *runner) conclude(d *departures, wire uint64) {
 	p := &r.report
 	t := total(r.sinks)
 	for _, n := range t.got {
@@ -226,9 +226,9 @@ func (r *runner) conclude(k *kills, wire uint64) {
 	}
 	p.Missing = p.DeliveriesExpected - p.Deliveries
 	p.Corrupted, p.DuplicatesSurfaced = t.corrupted, t.duplicates
-	p.Killed, p.KilledChildren, p.unhealed = k.done, k.children, len(k.healing)
+	p.Killed, p.KilledChildren, p.unhealed, p.Left = d.killed, d.children, len(d.healing), d.left
 	p.LongestGapMS = ms(t.longestGap)
-	p.HealMS, p.LatencyMS = healing(k.healed), latency(t.latencies)
+	p.HealMS, p.LatencyMS = healing(d.healed), latency(t.latencies)
 	if share := float64(p.ObjectBytesTotal) * float64(p.Nodes-1); share > 0 {
 		p.WireBytes = WireShare(float64(wire) / share)
 	}

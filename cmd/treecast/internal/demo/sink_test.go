@@ -79,10 +79,13 @@ func TestVictimHasMostConsumersBelow(t *testing.T) {
 		"r": {"broker"}, "s": {"broker"}, "t": {"r", "s"}, "u": {"s"},
 		"A": {"t", "r"}, "B": {"t", "u"}, "C": {"u"},
 	}, "broker", "r", "s", "t", "u", "A", "B", "C")
-	// Below s are A and B through t, B and C through u; but u has s alone, as C
-	// has u. Below r and t are A and B, and r is the lower.
-	if v := g.victim(); v == nil || v.name != "r" {
+	// Below s are A and B through t, B and C through u.
+	if v := g.victim(); v == nil || v.name != "s" {
 		t.Errorf("victim %+v", v)
+	}
+	even := sketch(map[string][]string{"r": {"broker"}, "s": {"broker"}, "A": {"s", "r"}}, "broker", "s", "r", "A")
+	if v := even.victim(); v == nil || v.name != "r" {
+		t.Errorf("victim %+v, want the lower of two that are alike", v)
 	}
 	if d := g.depths(); d[g.order[5]] != 2 || d[g.order[6]] != 3 {
 		t.Errorf("depths %v", d)
