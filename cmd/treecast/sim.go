@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -38,7 +39,7 @@ the graph is checked for rings, islands, and nodes that another one cuts off.`,
   treecast sim --nodes 10000 --churn 0.2 --seed 7
   treecast sim --nodes 300 --rules plain --churn 0.1`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return a.simulate(&f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.simulate(cmd.Context(), &f) },
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&f.cfg.Nodes, "nodes", sim.DefaultNodes, "nodes that join first, the broker apart")
@@ -61,8 +62,9 @@ the graph is checked for rings, islands, and nodes that another one cuts off.`,
 }
 
 // simulate runs one simulation and prints its result.
-func (a *app) simulate(f *simFlags) (err error) {
+func (a *app) simulate(ctx context.Context, f *simFlags) (err error) {
 	cfg := f.cfg
+	cfg.Stop = func() bool { return ctx.Err() != nil }
 	cfg.Entry, cfg.Rules = sim.Entry(f.entry), sim.Rules(f.rules)
 	// In a Config zero is the default and negative is none.
 	cfg.Relays, cfg.RTTSigma = orNone(f.relays), orNone(f.sigma)
@@ -87,6 +89,9 @@ func (a *app) simulate(f *simFlags) (err error) {
 	bar.end()
 	if err != nil {
 		return err
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("sim: interrupted: %w", ctx.Err())
 	}
 	if a.json {
 		return json.NewEncoder(a.stdout).Encode(r)

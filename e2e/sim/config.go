@@ -33,7 +33,8 @@ const (
 	DefaultSilent    = 0.2
 	DefaultArrivals  = 4.0
 	DefaultFrames    = 2_000_000_000
-	DefaultPlain     = 5_000_000
+	DefaultPlain     = 5_000_000 // under RulesPlain, for many nodes
+	plainFrames      = 20_000    // under RulesPlain, a node
 	// MaxNodes bounds all nodes of a run together, those that failed included.
 	MaxNodes = 1 << 24
 )
@@ -92,12 +93,14 @@ type Config struct {
 	// reaches; 0 = DefaultArrivals. It begins slower, while the tree is small.
 	Arrivals float64
 	// Frames bounds the frames of the run, so that probes that never end do end
-	// it; 0 = DefaultFrames, under RulesPlain DefaultPlain.
+	// it; 0 = DefaultFrames, under RulesPlain 20,000 a node, DefaultPlain at most.
 	Frames int
 	// Seed is all chance there is.
 	Seed uint64
 	// Trace, if set, gets one line for each event.
 	Trace io.Writer
+	// Stop, if set, is asked now and then whether the run is to end here.
+	Stop func() bool
 	// Progress, if set, is called now and then.
 	Progress func(Progress)
 }
@@ -151,7 +154,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Frames == 0 {
 		c.Frames = DefaultFrames
 		if c.Rules == RulesPlain {
-			c.Frames = DefaultPlain
+			c.Frames = min(DefaultPlain, plainFrames*c.Nodes)
 		}
 	}
 	c.Relays, c.RTTSigma, c.Silent = max(c.Relays, 0), max(c.RTTSigma, 0), max(c.Silent, 0)

@@ -66,6 +66,7 @@ type stepping struct {
 type pending struct {
 	flying    int // chunks on their way
 	notices   int // ends of streams on their way
+	events    int // played
 	planned   int // joins, deaths and publications to come
 	lost      int // nodes that noticed a loss and are not healed
 	joining   int // nodes that have started and were never settled
@@ -118,7 +119,8 @@ func (w *world) run(limit int64, done func() bool) {
 		e := w.q.pop()
 		w.now = e.at
 		w.play(&e)
-		if w.sent >= w.cfg.Frames {
+		w.events++
+		if w.sent >= w.cfg.Frames || w.events&0xfff == 0 && w.cfg.Stop != nil && w.cfg.Stop() {
 			w.stop = true
 		}
 	}
