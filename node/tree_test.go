@@ -353,9 +353,9 @@ func TestRoundTrips(t *testing.T) {
 	c := open(t, n, spec, 0)
 	child := join(t, m, n, spec.Topic, 0)
 	attached(t, child, 1)
-	if !n.Host().ConnManager().IsProtected(m.ID(), "") || !m.Host().ConnManager().IsProtected(n.ID(), "") {
-		t.Error("the connection is not protected")
-	}
+	eventually(t, "the connection is protected", func() bool {
+		return n.Host().ConnManager().IsProtected(m.ID(), "") && m.Host().ConnManager().IsProtected(n.ID(), "")
+	})
 	eventually(t, "both ends have measured", func() bool {
 		up, down := child.View().Parents, c.View().Children
 		return len(up) == 1 && up[0].RTT > 0 && len(down) == 1 && down[0].RTT > 0

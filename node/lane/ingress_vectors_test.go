@@ -184,6 +184,7 @@ func (o outcome) check(t *testing.T, recordsOnly bool, words string, send func(n
 	}
 	awaitClose(t, nc)
 	eventually(t, "close counted", func() bool { return in.Counters().Open == 1 })
+	eventually(t, "objects published", func() bool { return len(c.seen()) >= o.objects })
 	got := in.Counters()
 	if int(got.Objects) != o.objects || len(c.seen()) != o.objects {
 		t.Errorf("%d objects taken, %d chunks published, want %d", got.Objects, len(c.seen()), o.objects)
