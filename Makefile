@@ -34,7 +34,7 @@ generated:
 	GO='$(GO)' bash .ci/generated
 
 proto:
-	$(GO) -C .ci/tools run ./protogen ../../proto bps.proto
+	$(GO) -C .ci/tools run ./protogen ../../proto bps.proto recover.proto
 
 # The simulator on 10,000 nodes: build-up, failures, a storm (flags: make sim SIM="--nodes 1000 --churn 0.5").
 SIM ?= --nodes 10000 --churn 0.2 --storm 1000

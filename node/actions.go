@@ -20,8 +20,6 @@ func (l *loop) act(a *tree.Action) {
 		l.verify(a.Chunk, &a.ID)
 	case tree.ActRelease:
 		l.chunks.release(a.Chunk)
-	case tree.ActDeliver:
-		l.deliver(a)
 	case tree.ActSend:
 		l.send(a)
 	case tree.ActDial:
@@ -42,7 +40,7 @@ func (l *loop) act(a *tree.Action) {
 	case tree.ActReceipt:
 		if done := l.receipts[a.Request]; done != nil {
 			delete(l.receipts, a.Request)
-			done(receiptError(a.Receipt))
+			l.settle(done, receiptError(a.Receipt))
 		}
 	case tree.ActPace:
 		l.c.gate.set(a.Hold)
@@ -103,25 +101,6 @@ func (l *loop) finish(s *stream, code tree.EndCode) {
 	}
 }
 
-// deliver shows a chunk to the application.
-func (l *loop) deliver(a *tree.Action) {
-	subs := l.c.subs.list.Load()
-	if subs == nil || len(*subs) == 0 {
-		return
-	}
-	held := l.chunks.get(a.Chunk)
-	m := Message{
-		ID: a.ID, Owner: wire.Owner(held.soc.Owner), Index: a.Index, HasIndex: a.HasIndex,
-		Span: held.soc.Span, Payload: held.soc.Payload, Signature: held.soc.Signature, buf: held.buf,
-	}
-	for _, s := range *subs {
-		if !s.push(m.Retain()) {
-			l.c.n.counts.add(countSubscriptionSlow)
-			l.c.log.Warn("subscription ended: its consumer is too slow")
-		}
-	}
-}
-
 // dial subscribes at a peer in a goroutine of its own.
 func (l *loop) dial(d *tree.Dial) {
 	c := l.c
@@ -168,6 +147,9 @@ func (l *loop) dialled(id tree.DialID, res *dialResult) {
 	ev.Stream = s.id
 	l.step(&ev)
 	s.start() // also if the core ended it at once: reader and writer see that
+	if !s.gone {
+		l.noteHeads(s.overlay, res.ack)
+	}
 }
 
 // report logs a change and wakes those who wait for one.
@@ -176,10 +158,13 @@ func (l *loop) report(r *tree.Report) {
 	switch r.Kind {
 	case tree.ReportAttached:
 		log.Info("parent gained", "parents", r.Parents)
+		l.regroup = true
 	case tree.ReportDetached:
 		log.Info("parent lost", "parents", r.Parents)
+		l.regroup = true
 	case tree.ReportSpec:
 		log.Info("spec known")
+		l.regroup = true
 	case tree.ReportSpecConflict:
 		log.Warn("peer dropped: it echoes another spec")
 	case tree.ReportEquivocation:

@@ -7,9 +7,10 @@ import (
 
 // heldChunk is a chunk that the core holds.
 type heldChunk struct {
-	buf *wire.Buf // one reference; nil = slot is free
-	soc wire.Soc  // views into buf
-	gen uint32
+	buf  *wire.Buf    // one reference; nil = slot is free
+	soc  wire.Soc     // views into buf
+	from wire.Overlay // the peer whose stream brought it; zero: none did
+	gen  uint32
 }
 
 // chunkTable gives chunks to the core under IDs and keeps their buffers until it
@@ -20,8 +21,9 @@ type chunkTable struct {
 	free  []uint32
 }
 
-// add takes over one reference to buf.
-func (t *chunkTable) add(buf *wire.Buf, s *wire.Soc) tree.ChunkID {
+// add takes over one reference to buf, which came from a peer's stream or, with
+// a zero from, otherwise.
+func (t *chunkTable) add(buf *wire.Buf, s *wire.Soc, from wire.Overlay) tree.ChunkID {
 	var slot uint32
 	if n := len(t.free); n > 0 {
 		slot, t.free = t.free[n-1], t.free[:n-1]
@@ -31,7 +33,7 @@ func (t *chunkTable) add(buf *wire.Buf, s *wire.Soc) tree.ChunkID {
 	}
 	c := &t.slots[slot]
 	c.gen++
-	c.buf, c.soc = buf, *s
+	c.buf, c.soc, c.from = buf, *s, from
 	return tree.ChunkID(c.gen)<<32 | tree.ChunkID(slot)
 }
 

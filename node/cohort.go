@@ -104,14 +104,23 @@ func (n *Node) newCohort(cfg tree.Config, by opened, report func(tree.Report)) (
 		watching:   watching{onReport: report},
 		leaving:    leaving{left: make(chan struct{})},
 	}
+	recovery, err := n.newRecovery(&cfg)
+	if err != nil {
+		return nil, fmt.Errorf("node: cohort %v: %w", cfg.Topic, err)
+	}
+	before, err := n.restore(cfg.Topic, recovery.log)
+	if err != nil {
+		return nil, err
+	}
 	c.loop = &loop{
-		c: c, core: core,
+		c: c, core: core, recovery: recovery,
 		streams:  make(map[tree.StreamID]*stream),
 		dials:    make(map[tree.DialID]context.CancelFunc),
 		hints:    make(map[wire.Overlay]scope),
 		receipts: make(map[tree.RequestID]func(error)),
 	}
 	c.checks.wake = c.box.signal
+	c.box.post(func() { c.loop.restore(&before) })
 	c.active(time.Now())
 	return c, nil
 }

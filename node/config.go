@@ -11,6 +11,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"treecast/node/retain"
+	"treecast/node/retain/order"
 	"treecast/tree"
 	"treecast/wire"
 	"treecast/wire/soc"
@@ -73,6 +75,11 @@ type Config struct {
 	Memory int64
 	// Verifiers is the number of goroutines that check chunks; 0 = one a CPU.
 	Verifiers int
+	// Retain is what is kept of the cohorts' chunks (PROTOCOL §8).
+	Retain Retain
+	// Recovery is how missing chunks are waited and asked for, with the defaults of
+	// package order; its Root and Rand are the node's to set.
+	Recovery order.Config
 	// Log takes the node's log; nil discards it.
 	Log *slog.Logger
 	// Registerer takes the node's and libp2p's metrics; nil leaves them out.
@@ -82,6 +89,19 @@ type Config struct {
 	// Limits and Waits are the driver's own bounds.
 	Limits Limits
 	Waits  Waits
+}
+
+// Retain is what is kept of the cohorts' chunks with a feed index, for children
+// and others that ask for them, for the application, and over a restart.
+type Retain struct {
+	// Size bounds the store in the data directory, in bytes over all cohorts; the
+	// oldest chunks go first. A receipt of a publication then says that its chunk is
+	// on disk. 0 = no store: the newest chunks are in memory alone.
+	Size int64
+	// Age is how old a chunk in the store may get; 0 = any age.
+	Age time.Duration
+	// Ring bounds what a cohort keeps in memory.
+	Ring retain.RingConfig
 }
 
 // Limits are the bounds on what peers and the application make the driver hold.
@@ -101,6 +121,7 @@ type Waits struct {
 	Resolve   time.Duration // for an overlay to become an address [10 s]
 	Dial      time.Duration // for a connection [5 s]
 	Ack       time.Duration // for the answer to a Subscribe [5 s]
+	Recover   time.Duration // for the answer to a request for chunks, to its end [30 s]
 	Refused   time.Duration // until a refused stream is reset [5 s]
 	Write     time.Duration // for one write to a peer, at most; half of it at least [30 s]
 	Ping      time.Duration // between pings to parents and children [5 s]
@@ -144,6 +165,7 @@ func (cfg Config) withDefaults() (Config, error) {
 	orDefault(&w.Resolve, 10*time.Second)
 	orDefault(&w.Dial, 5*time.Second)
 	orDefault(&w.Ack, 5*time.Second)
+	orDefault(&w.Recover, 30*time.Second)
 	orDefault(&w.Refused, 5*time.Second)
 	orDefault(&w.Write, 30*time.Second)
 	orDefault(&w.Ping, 5*time.Second)
@@ -167,6 +189,9 @@ func (cfg Config) withDefaults() (Config, error) {
 		{"Waits.Resolve", int64(w.Resolve)},
 		{"Waits.Dial", int64(w.Dial)},
 		{"Waits.Ack", int64(w.Ack)},
+		{"Waits.Recover", int64(w.Recover)},
+		{"Retain.Size", cfg.Retain.Size},
+		{"Retain.Age", int64(cfg.Retain.Age)},
 		{"Waits.Refused", int64(w.Refused)},
 		{"Waits.Write", int64(w.Write)},
 		{"Waits.Ping", int64(w.Ping)},
@@ -177,6 +202,20 @@ func (cfg Config) withDefaults() (Config, error) {
 		if b.value < 0 {
 			return cfg, fmt.Errorf("node: config %s: %d is negative", b.name, b.value)
 		}
+	}
+	if cfg.Retain.Size > 0 && cfg.DataDir == "" {
+		return cfg, fmt.Errorf("node: config Retain.Size: set without DataDir")
+	}
+	if _, err := retain.NewRing(cfg.Retain.Ring); err != nil {
+		return cfg, fmt.Errorf("node: config Retain.Ring: %w", err)
+	}
+	if cfg.Recovery.Root || cfg.Recovery.Rand != nil {
+		return cfg, fmt.Errorf("node: config Recovery: Root and Rand are the node's to set")
+	}
+	recovery := cfg.Recovery
+	recovery.Root = true // which needs no Rand
+	if _, err := order.New(recovery); err != nil {
+		return cfg, fmt.Errorf("node: config Recovery: %w", err)
 	}
 	if w.Dead <= w.Ping {
 		return cfg, fmt.Errorf("node: config Waits.Dead: %v, not above Waits.Ping %v", w.Dead, w.Ping)

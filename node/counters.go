@@ -35,6 +35,15 @@ const (
 	countSubscriptionSlow
 	countReclaimed
 	countReportsDropped
+	countGaps
+	countBeforeRestart
+	countNotRetained
+	countRecoverAsked
+	countRecoverFailed
+	countRecoverAnswered
+	countRecoverServed
+	countRecoverRefused
+	countRecoverBusy
 	countLeft
 	numCounters
 )
@@ -45,7 +54,9 @@ var counterNames = [numCounters]string{
 	"open_invalid", "open_conflict", "proof_invalid", "blocked_peer", "forgers_blocked",
 	"unknown_member", "control_overflow", "write_failed", "peer_dead", "dials",
 	"dial_unreachable", "dial_silent", "dial_broken", "hint_refused", "hint_recently_failed",
-	"subscription_slow", "reclaimed", "reports_dropped", "left",
+	"subscription_slow", "reclaimed", "reports_dropped",
+	"gaps", "before_restart", "not_retained",
+	"recover_asked", "recover_failed", "recover_answered", "recover_chunks_served", "recover_refused", "recover_busy", "left",
 }
 
 // counters are all counts of the driver.

@@ -17,6 +17,11 @@
 // buffer of wire.Pool; that same buffer is verified, queued to every child and
 // shown to the application.
 //
+// Chunks with a feed index are kept (package retain) and pass one more stage on
+// their way to the application, which puts them in order and finds out what is
+// missing (package order). What is missing is asked for over streams of their own,
+// and comes back to the loop like a reader's frames (PROTOCOL §8).
+//
 // A child that was accepted stays one until its stream is reset or its connection
 // ends; one that has closed its own half is looked at now and then with a write
 // that can send nothing, as some transports tell no reader of a reset after that.

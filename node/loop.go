@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"treecast/node/retain/order"
 	"treecast/tree"
 	"treecast/wire"
 )
@@ -30,6 +31,8 @@ type loop struct {
 
 	job   *checkJob // being filled
 	asked int       // chunks out for their check
+
+	recovery
 
 	levels []*stream     // whose queue crossed a level in the actions under way
 	out    []tree.Action // scratch of step
@@ -60,13 +63,14 @@ func (l *loop) run() {
 		case <-timer.C:
 			l.now = time.Now()
 			l.step(tree.Tick{})
+			l.inOrder(order.Tick{})
 			armed = time.Time{}
 		case <-l.c.stop:
 			l.end()
 			return
 		}
 		l.submit()
-		if d := l.core.Deadline(); !d.Equal(armed) {
+		if d := earlier(l.core.Deadline(), l.order.Deadline()); !d.Equal(armed) {
 			armed = d
 			if d.IsZero() {
 				timer.Stop()
@@ -82,7 +86,11 @@ func (l *loop) run() {
 func (l *loop) step(ev tree.Event) {
 	l.out = l.core.Step(l.now, ev, l.out[:0])
 	for i := range l.out {
-		l.act(&l.out[i])
+		if l.out[i].Kind == tree.ActDeliver {
+			l.deliver(&l.out[i], l.out[i+1:])
+		} else {
+			l.act(&l.out[i])
+		}
 		l.out[i] = tree.Action{}
 	}
 	for len(l.levels) > 0 {
@@ -90,10 +98,26 @@ func (l *loop) step(ev tree.Event) {
 		l.levels = l.levels[:len(l.levels)-1]
 		l.queueLevel(s)
 	}
+	if l.regroup {
+		l.regroup = false
+		l.regrouped()
+	}
+}
+
+// earlier is the earlier of two times of which zero is never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // batch brings a reader's frames to the core.
 func (l *loop) batch(b *batch) {
+	if b.answer != nil {
+		l.answer(b)
+		return
+	}
 	s := b.s
 	for i := range b.n {
 		if s.gone {
@@ -102,7 +126,7 @@ func (l *loop) batch(b *batch) {
 		f := &b.frames[i]
 		l.frame = tree.Frame{Stream: s.id, Msg: &f.msg}
 		if f.msg.Kind == wire.KindSoc {
-			l.frame.Chunk = l.chunks.add(f.buf, &f.msg.Soc)
+			l.frame.Chunk = l.chunks.add(f.buf, &f.msg.Soc, s.overlay)
 			f.buf = nil // the table's now
 		}
 		l.step(&l.frame)
@@ -170,9 +194,11 @@ func (l *loop) verdicts() {
 			l.result = tree.Verified{Chunk: c.chunk, Verdict: c.verdict, CAC: c.cac}
 			l.step(&l.result)
 		}
+		l.judged += uint64(j.n)
 		j.free()
 		l.jobs[i] = nil
 	}
+	l.answersJudged()
 }
 
 func (l *loop) runTasks() {
@@ -194,6 +220,7 @@ func (l *loop) verify(id tree.ChunkID, signed *[32]byte) {
 	k.chunk, k.buf, k.soc, k.id = id, held.buf.Retain(), held.soc, *signed
 	l.job.n++
 	l.asked++
+	l.questions++
 	if l.job.n == checkBatch {
 		l.submit()
 	}
@@ -225,6 +252,7 @@ func (l *loop) end() {
 		done(ErrClosed)
 	}
 	clear(l.receipts)
+	l.endRecovery()
 	l.c.last.view, l.c.last.counters = l.core.View(), l.core.Counters()
 	l.c.checks.close()
 	l.chunks.clear()

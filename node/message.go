@@ -18,8 +18,24 @@ type Message struct {
 	Span      []byte // 8 bytes, little endian
 	Payload   []byte // 1..4096 bytes
 	Signature []byte // 65 bytes, r || s || v
+	// Late says that chunks with higher indices of this feed were shown before it
+	// (PROTOCOL §8).
+	Late bool
+	// Gap, if set, makes this no chunk but word of a gap: nothing else is set but
+	// Owner. Only subscriptions that ask for gaps get such messages.
+	Gap *Gap
 
 	buf *wire.Buf
+}
+
+// Gap is a range of feed indices whose chunks were not shown in their place, as
+// they could not be had in time (PROTOCOL §8). Those that come after all are
+// shown late.
+type Gap struct {
+	From, To uint64 // both included
+	// Void says that they were never published: an ingress was restarted and left
+	// the rest of its block unused (PROTOCOL §7 Indices).
+	Void bool
 }
 
 // Chunk is the message as wire/soc has it; its slices are the message's own.

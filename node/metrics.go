@@ -16,6 +16,7 @@ type metrics struct {
 	cohorts *prometheus.Desc
 	streams *prometheus.Desc
 	buffers *prometheus.Desc
+	kept    *prometheus.Desc
 }
 
 func newMetrics(n *Node) *metrics {
@@ -30,12 +31,13 @@ func newMetrics(n *Node) *metrics {
 		cohorts: desc("cohorts", "Cohorts of this node."),
 		streams: desc("streams", "Open protocol streams."),
 		buffers: desc("frame_buffers", "Frame buffers in use."),
+		kept:    desc("retained_bytes", "Bytes of chunks in the store."),
 	}
 }
 
 // Describe is part of prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.driver, m.core, m.bytes, m.cohorts, m.streams, m.buffers} {
+	for _, d := range []*prometheus.Desc{m.driver, m.core, m.bytes, m.cohorts, m.streams, m.buffers, m.kept} {
 		ch <- d
 	}
 }
@@ -57,4 +59,5 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	send(m.cohorts, prometheus.GaugeValue, float64(st.Cohorts))
 	send(m.streams, prometheus.GaugeValue, float64(st.Streams))
 	send(m.buffers, prometheus.GaugeValue, float64(st.Buffers))
+	send(m.kept, prometheus.GaugeValue, float64(st.Retained))
 }

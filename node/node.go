@@ -16,6 +16,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
 
+	"treecast/node/retain"
 	"treecast/wire"
 	"treecast/wire/soc"
 )
@@ -29,13 +30,15 @@ type Node struct {
 	neighbours
 	registry
 
-	pool     *wire.Pool
-	store    *store
-	verifier *verifier
-	counts   counters
-	past     pastCounters
-	traffic  traffic
-	spent    atomic.Bool // the memory budget is
+	pool      *wire.Pool
+	store     *store
+	retained  *retain.Store // nil: nothing is kept on disk
+	answering answers
+	verifier  *verifier
+	counts    counters
+	past      pastCounters
+	traffic   traffic
+	spent     atomic.Bool // the memory budget is
 
 	ctx    context.Context // ended by Close
 	cancel context.CancelFunc
@@ -83,11 +86,13 @@ func New(cfg Config) (_ *Node, err error) {
 	}
 	stored, err := n.store.cohorts(n.log)
 	if err == nil {
+		err = n.openRetained()
+	}
+	if err == nil {
 		err = n.becomeHost()
 	}
 	if err != nil {
-		n.store.close()
-		return nil, err
+		return nil, errors.Join(err, n.closeStores())
 	}
 	n.verifier = newVerifier(cfg.Verifiers)
 	if err := n.begin(stored); err != nil {
@@ -159,7 +164,11 @@ func (n *Node) begin(stored []storedCohort) error {
 	}
 	n.wg.Go(n.upkeep) // ends with ctx
 	n.host.SetStreamHandler(ProtocolID, n.accept)
-	n.unhook = append(n.unhook, func() { n.host.RemoveStreamHandler(ProtocolID) })
+	n.host.SetStreamHandler(RecoverProtocolID, n.answerRequest)
+	n.unhook = append(n.unhook, func() {
+		n.host.RemoveStreamHandler(ProtocolID)
+		n.host.RemoveStreamHandler(RecoverProtocolID)
+	})
 	n.log.Info("node started", "peer", n.host.ID(), "overlay", n.overlay.String())
 	return nil
 }
@@ -228,6 +237,14 @@ func (n *Node) Close() error {
 	}
 	n.wg.Wait()
 	n.verifier.close()
+	return errors.Join(err, n.closeStores())
+}
+
+// closeStores ends what is on disk: last, when nobody uses it any more.
+func (n *Node) closeStores() (err error) {
+	if n.retained != nil {
+		err = n.retained.Close()
+	}
 	return errors.Join(err, n.store.close())
 }
 

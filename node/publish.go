@@ -155,7 +155,7 @@ func (c *Cohort) publish(chunk *wire.Soc, done func(error)) {
 		l.lastReq++
 		l.receipts[l.lastReq] = done
 		c.active(l.now)
-		l.step(&tree.Publish{Request: l.lastReq, Chunk: l.chunks.add(buf, &msg.Soc), Soc: &msg.Soc})
+		l.step(&tree.Publish{Request: l.lastReq, Chunk: l.chunks.add(buf, &msg.Soc, wire.Overlay{}), Soc: &msg.Soc})
 	}) {
 		buf.Release()
 		done(ErrClosed)

@@ -9,8 +9,8 @@ import (
 	"treecast/wire"
 )
 
-// order names the frames of a batch by their messages.
-func order(batch []*wire.Buf) string {
+// taken names the frames of a batch by their messages.
+func taken(batch []*wire.Buf) string {
 	var names []string
 	for _, b := range batch {
 		names = append(names, string(b.Msg()))
@@ -29,17 +29,17 @@ func TestQueueOrder(t *testing.T) {
 	q.pushControl(pool.Frame([]byte("c1")))
 	q.pushControl(pool.Frame([]byte("c2")))
 	batch, _, _ := q.take(nil, 9) // three frames of 3 bytes
-	if got := order(batch); got != "[c1 c2 d1]" {
+	if got := taken(batch); got != "[c1 c2 d1]" {
 		t.Errorf("first %v", got)
 	}
 	q.pushControl(pool.Frame([]byte("c3")))
 	batch, _, end := q.take(nil, 1) // one frame at least
-	if got := order(batch); got != "[c3]" || end != endNone {
+	if got := taken(batch); got != "[c3]" || end != endNone {
 		t.Errorf("then %v", got)
 	}
 	q.finish()
 	batch, _, _ = q.take(nil, 1<<20)
-	if got := order(batch); got != "[d2 d3]" {
+	if got := taken(batch); got != "[d2 d3]" {
 		t.Errorf("last %v", got)
 	}
 	if batch, _, end := q.take(nil, 1); len(batch) != 0 || end != endClose {
@@ -91,7 +91,7 @@ func TestQueueRelieved(t *testing.T) {
 	for range 4 {
 		batch, relieved, _ := q.take(nil, 1)
 		told = append(told, relieved)
-		order(batch)
+		taken(batch)
 	}
 	if fmt.Sprint(told) != "[false true false false]" {
 		t.Errorf("relieved %v", told)

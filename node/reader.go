@@ -34,6 +34,9 @@ type batch struct {
 	}
 	ended bool // after the frames the stream is gone
 	cause tree.EndCause
+	// answer, if set, says that these are chunks that were asked for, from no
+	// stream of the cohort; with ended the answer is over.
+	answer *answering
 }
 
 var batches = sync.Pool{New: func() any { return new(batch) }}
@@ -47,7 +50,7 @@ func (b *batch) free() {
 		}
 		f.buf = nil
 	}
-	b.s, b.n, b.bytes, b.ended = nil, 0, 0, false
+	b.s, b.answer, b.n, b.bytes, b.ended = nil, nil, 0, 0, false
 	batches.Put(b)
 }
 

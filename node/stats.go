@@ -21,6 +21,8 @@ type Stats struct {
 	// Buffers are the frame buffers in use, those of messages that the
 	// application has not released included.
 	Buffers int64
+	// Retained are the bytes of chunks in the store; 0 without one.
+	Retained int64
 }
 
 // Stats are the node's figures now.
@@ -28,7 +30,12 @@ func (n *Node) Stats() Stats {
 	n.mu.Lock()
 	cohorts := len(n.cohorts)
 	n.mu.Unlock()
+	var retained int64
+	if n.retained != nil {
+		retained = n.retained.Stats().Bytes
+	}
 	return Stats{
+		Retained: retained,
 		Counters: n.counts.snapshot(), BytesIn: n.traffic.in.Load(), BytesOut: n.traffic.out.Load(),
 		Cohorts: cohorts, Streams: n.streams.count(), Buffers: n.pool.InUse(),
 	}

@@ -19,14 +19,20 @@ type SubscribeOptions struct {
 	// Buffer is how many messages wait for the consumer before the subscription
 	// ends with ErrSlow; 0 = DefaultBuffer. Their payloads may together have 32 MiB.
 	Buffer int
+	// Gaps asks for messages that tell of gaps, between those of the chunks around
+	// them. Without it gaps are counted and logged alone.
+	Gaps bool
 }
 
-// A Subscription is one consumer of a cohort's messages, in the order in which
-// this node verified them, each chunk once. Its queue is its own: a consumer that
-// does not keep up loses the subscription, not the tree its pace.
+// A Subscription is one consumer of a cohort's messages, each chunk once. Chunks
+// with a feed index come in the order of their owner's indices: what is missing
+// is waited for, at most 2 s and 16 MiB, then it is a gap (PROTOCOL §8). Others come
+// in the order in which this node verified them. Its queue is its own: a consumer
+// that does not keep up loses the subscription, not the tree its pace.
 type Subscription struct {
 	c     *Cohort
 	limit int
+	gaps  bool
 	wake  chan struct{} // capacity 1
 
 	mu    sync.Mutex
@@ -91,7 +97,7 @@ func (x *subscriptions) close() {
 // Subscribe starts a subscription: it gets every message that is delivered from
 // now on. The error is ErrClosed if the cohort is.
 func (c *Cohort) Subscribe(opt SubscribeOptions) (*Subscription, error) {
-	s := &Subscription{c: c, limit: opt.Buffer, wake: make(chan struct{}, 1)}
+	s := &Subscription{c: c, limit: opt.Buffer, gaps: opt.Gaps, wake: make(chan struct{}, 1)}
 	if s.limit <= 0 {
 		s.limit = DefaultBuffer
 	}

@@ -30,6 +30,11 @@ func (n *Node) upkeep() {
 			queued += c.queued()
 			n.reclaim(c)
 		}
+		// What is kept for others to ask for gives way to what is under way.
+		left := max(n.cfg.Memory-queued, 0)
+		for _, c := range n.Cohorts() {
+			left -= min(c.trim(time.Now(), left), left)
+		}
 		if spent := queued > n.cfg.Memory; spent != n.spent.Swap(spent) {
 			n.log.Info("memory budget", "spent", spent, "bytes", queued, "of", n.cfg.Memory)
 			for _, c := range n.Cohorts() {

@@ -94,6 +94,12 @@ func (c *Cohort) Step(now time.Time, ev Event, out []Action) []Action {
 		out = c.streamEnded(now, ev, out)
 	case *Dialled:
 		out = c.dialled(now, ev, out)
+	case *Recovered:
+		out = c.recovered(now, ev, out)
+	case Known:
+		if c.spec != nil {
+			c.noteHeads(ev.Heads)
+		}
 	case Join:
 		out = c.join(now, ev, out)
 	case RTT:

@@ -36,6 +36,7 @@ const (
 	CountDisplaced
 	CountLag
 	CountSentUp
+	CountRecovered
 	numCounters
 )
 
@@ -45,6 +46,7 @@ var counterNames = [numCounters]string{
 	"probe_rate", "probe_hops", "found_unasked", "joins_bound", "refused_full",
 	"refused_rejected", "refused_unknown", "refused_slow", "slow", "heals", "rank_refused",
 	"spec_conflict", "ring_averted", "reparents", "reparent_ignored", "displaced", "lag", "sent_up",
+	"recovered",
 }
 
 // String is the counter's name, fit for a metric's label.

@@ -55,9 +55,11 @@ type check struct {
 	up      bool // a publication: from a child, or of the application
 	local   bool
 	passes  bool // a publication that goes on to the parents and is not delivered
-	from    StreamID
-	peer    wire.Overlay
-	request RequestID
+	// recovered: it came in answer to a request.
+	recovered bool
+	from      StreamID
+	peer      wire.Overlay
+	request   RequestID
 }
 
 func (k *check) address() [32]byte { return soc.Address(&k.id, (*soc.Owner)(&k.owner)) }
@@ -245,7 +247,10 @@ func (c *Cohort) verified(now time.Time, ev *Verified, out []Action) []Action {
 	switch ev.Verdict {
 	case VerdictForged:
 		c.counters[CountForged]++
-		if !k.local {
+		switch {
+		case k.recovered:
+			out = c.forgedAnswer(now, k.peer, out)
+		case !k.local:
 			out = c.forged(now, k.from, k.peer, k.up, out)
 		}
 		return c.reject(&k, ReceiptInvalid, out)
@@ -271,6 +276,9 @@ func (c *Cohort) verified(now time.Time, ev *Verified, out []Action) []Action {
 		return c.reject(&k, ReceiptEquivocation, out)
 	}
 	c.counters[CountDelivered]++
+	if k.recovered {
+		c.counters[CountRecovered]++
+	}
 	if p := c.parentOf(k.from); p != nil {
 		p.first++
 		out = c.brings(now, p, k.print, true, out)

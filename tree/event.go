@@ -160,6 +160,20 @@ type Underlays struct{ Addrs [][]byte }
 // closed and ReportLeft says so (PROTOCOL §5 Leave).
 type Leave struct{}
 
+// Recovered is a chunk that this node asked for, beside the cohort's streams
+// (PROTOCOL §8). It is judged, forwarded and delivered like one from a parent, but
+// says nothing about how well the parents feed this node.
+type Recovered struct {
+	Peer  wire.Overlay // who answered
+	Chunk ChunkID
+	Soc   *wire.Soc // views into the buffer that Chunk names
+}
+
+// Known tells highest feed indices that this node has of its own: of its store or
+// its own publisher. They are treated like those in a parent's Ack, and are of no
+// use before the spec is known.
+type Known struct{ Heads []wire.Head }
+
 // Tick is an empty event, for when Deadline has come.
 type Tick struct{}
 
@@ -175,4 +189,6 @@ func (Queue) event()        {}
 func (Budget) event()       {}
 func (Underlays) event()    {}
 func (Leave) event()        {}
+func (*Recovered) event()   {}
+func (Known) event()        {}
 func (Tick) event()         {}

@@ -1,7 +1,7 @@
 // Package wire turns the bytes of a cohort's streams into plain Go values and
 // back: varint framing, the first frame that decides what a stream is for, the
-// handshake's messages, and views of the broadcast frames that follow it
-// (PROTOCOL §2, §3 and §6).
+// handshake's messages, views of the broadcast frames that follow it, and the
+// recovery of chunks (PROTOCOL §2, §3, §6 and §8).
 //
 // It judges form alone. Whether a cohort's spec is allowed, an owner admitted or
 // a signature right is decided by the packages above; what comes out here has

@@ -227,3 +227,38 @@ func sortedBytes(b []byte) []byte {
 	slices.Sort(b)
 	return b
 }
+
+// FuzzRecover checks that a request and an answer stay the same through Append,
+// within their bounds.
+func FuzzRecover(f *testing.F) {
+	req := wire.RecoverRequest{Topic: wire.Topic{1}, Owner: wire.Owner{2}, Range: wire.IndexRange{From: 3, To: 9}}
+	end := wire.RecoverEnd{Missing: []wire.IndexRange{{From: 1, To: 2}}, Pending: []wire.IndexRange{{From: 4, To: 4}}, Void: []wire.IndexRange{{From: 5, To: 9}}}
+	for _, msg := range [][]byte{req.Append(nil), end.Append(nil), wire.AppendSoc(nil, chunk())} {
+		f.Add(msg)
+	}
+	f.Fuzz(func(t *testing.T, msg []byte) {
+		if x, err := wire.ParseRecoverRequest(msg); err != nil {
+			wantSyntax(t, err, len(msg))
+		} else if again, err := wire.ParseRecoverRequest(x.Append(nil)); err != nil || again != x {
+			t.Fatalf("%+v became %+v, %v", x, again, err)
+		}
+		var x, again wire.RecoverAnswer
+		if err := x.Parse(msg); err != nil {
+			wantSyntax(t, err, len(msg))
+			return
+		}
+		var b wire.Broadcast
+		if x.End == nil {
+			if err := b.Parse(msg); err != nil || b.Kind != wire.KindSoc || !bytes.Equal(b.Soc.Payload, x.Soc.Payload) {
+				t.Fatalf("a chunk here, and in the tree %v, %v", b.Kind, err)
+			}
+			return
+		}
+		if err := again.Parse(x.End.Append(nil)); err != nil {
+			t.Fatal(err)
+		}
+		if d := diff(x, again); d != "" {
+			t.Fatalf("encoded again (-want +got):\n%s", d)
+		}
+	})
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"treecast/cmd/treecast/internal/explain"
+	"treecast/wire/beef"
 )
 
 // maxDecode bounds what decode reads, above the longest unit that is valid.
@@ -21,6 +22,7 @@ type decodeFlags struct {
 	hex     string
 	as      string
 	address string
+	bits    int
 }
 
 func newDecodeCommand(a *app) *cobra.Command {
@@ -66,6 +68,7 @@ does not say who should have signed it: --address does.`,
 	cmd.Flags().StringVar(&f.hex, "hex", "", "bytes in hexadecimal; white space and a leading 0x are ignored")
 	cmd.Flags().StringVar(&f.as, "as", string(explain.Auto), "format: "+kindNames())
 	cmd.Flags().StringVar(&f.address, "address", "", "the 32-byte address that a chunk should have, in hexadecimal")
+	cmd.Flags().IntVar(&f.bits, "shard-bits", 0, "leading bits of a TopicID that choose its group, 0 to 15")
 	return cmd
 }
 
@@ -85,6 +88,9 @@ func (f *decodeFlags) options() (opt explain.Options, err error) {
 	}
 	if opt.Kind == "" {
 		return opt, usagef("decode: --as %q is none of %s", f.as, kindNames())
+	}
+	if opt.ShardBits = f.bits; f.bits < 0 || f.bits > beef.MaxShardBits {
+		return opt, usagef("decode: --shard-bits %d: want 0 to %d", f.bits, beef.MaxShardBits)
 	}
 	if f.address == "" {
 		return opt, nil

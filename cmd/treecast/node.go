@@ -20,13 +20,18 @@ func newNodeCommand(a *app) *cobra.Command {
 		Short: "run a node",
 		Long: `Run a node until it is interrupted: a broker, a relay, or with --capacity 0 a leaf.
 A broker with an ingress opens the BEEF cohort and signs with the publisher key
-of its data directory, which is made at first start. It prints one line when it
-is up. SIGINT or SIGTERM makes it leave: its children find other parents first,
-which takes some seconds. A second one ends it at once.`,
+of its data directory, which is made at first start. An ingress at another node
+publishes through its parents; its publisher must be among the broker's
+--publishers. With --api there are POST /submit beside an ingress and GET /deliver
+for consumers. It prints one line when it is up. SIGINT or SIGTERM makes it leave:
+its children find other parents first, which takes some seconds. A second one ends
+it at once.`,
 		Example: `  treecast node --broker --capacity 3 --data-dir b --listen /ip4/127.0.0.1/tcp/9001 --ingress-tcp 127.0.0.1:8725
   treecast node --join beef@/ip4/127.0.0.1/tcp/9001/p2p/PEER --data-dir r1
   treecast node --join beef@/ip4/127.0.0.1/tcp/9001/p2p/PEER --data-dir l1 --capacity 0 \
-      --egress-dial shop@127.0.0.1:9100=tm_ship,tm_slap`,
+      --egress-dial shop@127.0.0.1:9100=tm_ship,tm_slap
+  treecast node --join beef@/ip4/127.0.0.1/tcp/9001/p2p/PEER --data-dir i1 --ingress-tcp --ingress-udp \
+      --api 127.0.0.1:8730 --ingress-token-file token --deliver-cap 5`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := f.parse(cmd.Flags().Changed("capacity"))
@@ -44,10 +49,13 @@ which takes some seconds. A second one ends it at once.`,
 // startedNode is the line that `treecast node` prints when it is up.
 type startedNode struct {
 	identity
-	API       string   `json:"api,omitempty"`
-	Ingress   []string `json:"ingress,omitempty"`
-	Egress    string   `json:"egress,omitempty"`    // where consumers connect
-	Publisher string   `json:"publisher,omitempty"` // whose chunks the ingress signs
+	API        string   `json:"api,omitempty"`
+	Ingress    []string `json:"ingress,omitempty"`     // TCP doors
+	IngressUDP string   `json:"ingress_udp,omitempty"` // UDP door
+	Submit     string   `json:"submit,omitempty"`      // URL of the HTTP door
+	Deliver    string   `json:"deliver,omitempty"`     // URL of the HTTP lanes
+	Egress     string   `json:"egress,omitempty"`      // where consumers connect
+	Publisher  string   `json:"publisher,omitempty"`   // whose chunks the ingress signs
 }
 
 func (a *app) runNode(ctx context.Context, cfg beefnode.Config) error {
@@ -93,6 +101,10 @@ func describe(running *beefnode.Running) startedNode {
 		s.Addrs = append(s.Addrs, addr.String())
 	}
 	for _, door := range running.Doors() {
+		if door.Network() == "udp" {
+			s.IngressUDP = door.String()
+			continue
+		}
 		s.Ingress = append(s.Ingress, door.String())
 	}
 	if lane := running.Lane(); lane != nil {
@@ -101,7 +113,12 @@ func describe(running *beefnode.Running) startedNode {
 	if owner, ok := running.Publisher(); ok {
 		s.Publisher = owner.String()
 	}
-	s.API = running.API()
+	if s.API = running.API(); s.API != "" && running.Ingress() != nil {
+		s.Submit = "http://" + s.API + "/submit"
+	}
+	if s.API != "" && running.Egress() != nil {
+		s.Deliver = "http://" + s.API + "/deliver"
+	}
 	return s
 }
 
@@ -111,7 +128,13 @@ func (a *app) printStarted(s startedNode) error {
 	}
 	line := fmt.Sprintf("node %s overlay %s at %s", s.PeerID, s.Overlay, strings.Join(s.Addrs, " "))
 	for _, part := range []struct{ name, value string }{
-		{"api", s.API}, {"ingress", strings.Join(s.Ingress, " ")}, {"egress", s.Egress}, {"publisher", s.Publisher},
+		{"api", s.API},
+		{"ingress", strings.Join(s.Ingress, " ")},
+		{"ingress udp", s.IngressUDP},
+		{"submit", s.Submit},
+		{"deliver", s.Deliver},
+		{"egress", s.Egress},
+		{"publisher", s.Publisher},
 	} {
 		if part.value != "" {
 			line += ", " + part.name + " " + part.value

@@ -27,13 +27,20 @@ type nodeFlags struct {
 	openPolicy    string
 	openAllow     []string
 	ingressTCP    string
+	ingressUDP    string
 	ingressRecord string
+	ingressToken  string
+	ingressAllow  []string
+	ingressTLS    tlsFlags
+	deliverCap    int
 	objectMax     int
 	sender        string
 	shardBits     int
+	groups        []string
 	egressListen  string
 	egressDial    []string
 	allowPrivate  bool
+	retained      retainFlags
 	config        string
 }
 
@@ -41,6 +48,7 @@ type nodeFlags struct {
 // every interface is meant.
 var addressFlags = map[string]int{
 	"ingress-tcp":    lane.DefaultTCPPort,
+	"ingress-udp":    lane.DefaultTCPPort,
 	"ingress-record": lane.DefaultRecordPort,
 	"egress-listen":  lane.DefaultEgressPort,
 }
@@ -73,7 +81,7 @@ func (f *nodeFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.dataDir, "data-dir", defaultDataDir(), "directory of keys, cohorts and indices; made if missing")
 	flags.StringArrayVar(&f.listen, "listen", []string{"/ip4/0.0.0.0/tcp/0", "/ip4/0.0.0.0/udp/0/quic-v1"},
 		"multiaddr to listen on, tcp or quic; may be repeated")
-	flags.StringVar(&f.api, "api", "", "address of the HTTP API, HOST:PORT; empty = none")
+	flags.StringVar(&f.api, "api", "", "address of the HTTP API, POST /submit and GET /deliver, HOST:PORT; empty = none")
 	flags.StringVar(&f.apiTokenFile, "api-token-file", "", "file with the API's bearer token; needed off loopback")
 	flags.BoolVar(&f.broker, "broker", false, "be the root of cohorts; with an ingress, open the BEEF cohort")
 	flags.StringArrayVar(&f.join, "join", nil,
@@ -86,13 +94,23 @@ func (f *nodeFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.openPolicy, "open-policy", "api", "who else may open cohorts here: api = nobody, list = --open-allow, anyone")
 	flags.StringSliceVar(&f.openAllow, "open-allow", nil, "peer IDs that may open cohorts, with --open-policy list")
 	address(&f.ingressTCP, "ingress-tcp", "take submission records and object frames at this address")
+	address(&f.ingressUDP, "ingress-udp", "take them as datagrams at this address, one in each")
 	address(&f.ingressRecord, "ingress-record", "take submission records alone at this address")
+	flags.StringVar(&f.ingressToken, "ingress-token-file", "",
+		"file with the bearer token of POST /submit, in place of the API's; by itself it makes an ingress")
+	flags.StringSliceVar(&f.ingressAllow, "ingress-allow", nil, "addresses or prefixes of TCP publishers that --deliver-cap is for")
+	f.ingressTLS.register(flags)
+	flags.IntVar(&f.deliverCap, "deliver-cap", 1,
+		"names of a record made deliverable for publishers with the token, an allowed address or a client certificate, 1 to 15")
 	flags.IntVar(&f.objectMax, "object-max", 0, "longest object in bytes; 0 = 16 MiB")
 	flags.StringVar(&f.sender, "sender", "", "IPv6 address that names the ingress; empty = made of the overlay address")
-	flags.IntVar(&f.shardBits, "shard-bits", 0, "leading topic bits that choose a cohort; 0 in this version")
+	flags.IntVar(&f.shardBits, "shard-bits", 0, "leading topic bits that choose a group, 0 to 15; the same at every node of the plane")
+	flags.StringSliceVar(&f.groups, "groups", nil,
+		"groups to be in whatever consumers elect, as 1000 or 1000-100f, or all; none = all for a broker or ingress, else what they elect")
 	address(&f.egressListen, "egress-listen", "let consumers connect at this address")
 	flags.StringArrayVar(&f.egressDial, "egress-dial", nil,
 		"NAME@HOST:PORT=TOPIC,TOPIC: consumer to connect to and what it elects, * = all; may be repeated")
+	f.retained.register(flags)
 	flags.BoolVar(&f.allowPrivate, "allow-private", false, "believe candidates' loopback and private addresses")
 	flags.StringVar(&f.config, configFlag, "", "YAML file of settings named as these flags")
 }

@@ -12,8 +12,10 @@ import (
 
 	"treecast/cmd/treecast/internal/beefnode"
 	"treecast/node"
+	"treecast/node/api/bearer"
 	"treecast/node/lane"
 	"treecast/wire"
+	"treecast/wire/beef"
 	"treecast/wire/soc"
 )
 
@@ -40,12 +42,15 @@ func (f *nodeFlags) parse(capacitySet bool) (beefnode.Config, error) {
 	}
 	p.identity()
 	p.tree(&cfg, capacitySet)
+	p.retain(&cfg)
 	p.owners(&cfg)
 	p.policy(&cfg)
 	p.joins(&cfg)
+	p.sharding(&cfg)
 	p.ingress(&cfg)
 	p.egress(&cfg)
 	p.whole(&cfg)
+	p.wholeSharding(&cfg)
 	if len(p.faults) > 0 {
 		return cfg, &usageError{faults: p.faults}
 	}
@@ -95,9 +100,6 @@ func (p *nodeParser) tree(cfg *beefnode.Config, capacitySet bool) {
 	}
 	if p.parents != 1 && p.parents != 2 {
 		p.fault("--parents %d: want 1 or 2", p.parents)
-	}
-	if p.shardBits != 0 {
-		p.fault("--shard-bits %d: this version carries the BEEF plane in one cohort, 0", p.shardBits)
 	}
 }
 
@@ -196,6 +198,11 @@ func (p *nodeParser) ingress(cfg *beefnode.Config) {
 		p.hostPort("ingress-record", p.ingressRecord)
 		cfg.Doors = append(cfg.Doors, lane.Door{Addr: p.ingressRecord, RecordsOnly: true})
 	}
+	p.doorPolicy(cfg)
+	if p.ingressUDP != "" {
+		p.hostPort("ingress-udp", p.ingressUDP)
+		cfg.Doors = append(cfg.Doors, lane.Door{Addr: p.ingressUDP, UDP: true})
+	}
 	if p.objectMax != 0 && (p.objectMax < 4 || p.objectMax > 1<<30) {
 		p.fault("--object-max %d: want 4 to %d", p.objectMax, 1<<30)
 	}
@@ -207,8 +214,52 @@ func (p *nodeParser) ingress(cfg *beefnode.Config) {
 		p.fault("--sender %q: want an IPv6 address", p.sender)
 	}
 	cfg.Sender = sender
-	if len(cfg.Doors) == 0 {
+	if !cfg.Ingress() {
 		p.fault("--sender: there is no ingress to name")
+	}
+}
+
+// doorPolicy reads who gets more than one name made deliverable: POST /submit with
+// the token, and the TCP doors, which are all that cfg has so far.
+func (p *nodeParser) doorPolicy(cfg *beefnode.Config) {
+	if p.ingressToken != "" {
+		token, err := bearer.Read(p.ingressToken)
+		if err != nil {
+			p.fault("--ingress-token-file: %v", err)
+		}
+		cfg.HTTPToken = token
+		if p.api == "" {
+			p.fault("--ingress-token-file without --api, which has POST /submit")
+		}
+	}
+	var allow []netip.Prefix
+	for _, s := range p.ingressAllow {
+		prefix, err := netip.ParsePrefix(s)
+		if addr, addrErr := netip.ParseAddr(s); addrErr == nil {
+			prefix, err = netip.PrefixFrom(addr, addr.BitLen()), nil
+		}
+		if err != nil {
+			p.fault("--ingress-allow %q: want an address or a prefix", s)
+		}
+		allow = append(allow, prefix)
+	}
+	secure, err := p.ingressTLS.config()
+	if err != nil {
+		p.fault("%v", err)
+	}
+	if (len(allow) > 0 || secure != nil) && len(cfg.Doors) == 0 {
+		p.fault("--ingress-allow and --ingress-tls-cert without a TCP door")
+	}
+	proves := p.ingressToken != "" || len(allow) > 0 || p.ingressTLS.clientCA != ""
+	switch {
+	case p.deliverCap < 1 || p.deliverCap > beef.MaxTopics:
+		p.fault("--deliver-cap %d: want 1 to %d", p.deliverCap, beef.MaxTopics)
+	case p.deliverCap > 1 && !proves:
+		p.fault("--deliver-cap %d: for whom? --ingress-token-file, --ingress-allow or --ingress-client-ca says", p.deliverCap)
+	}
+	cfg.DeliverCap = p.deliverCap
+	for i := range cfg.Doors {
+		cfg.Doors[i].DeliverCap, cfg.Doors[i].Allow, cfg.Doors[i].TLS = p.deliverCap, allow, secure
 	}
 }
 
@@ -237,8 +288,8 @@ func (p *nodeParser) whole(cfg *beefnode.Config) {
 	if !cfg.Broker && len(p.join) == 0 {
 		p.fault("neither --broker nor --join: the node would have no part in any cohort")
 	}
-	if !cfg.Broker && len(cfg.Doors) > 0 {
-		p.fault("an ingress needs --broker: this version publishes at the broker alone")
+	if cfg.Ingress() && !cfg.Opens() && !cfg.Joins() {
+		p.fault("an ingress needs the BEEF cohort: --broker, or --join beef@MADDR")
 	}
 	if cfg.Opens() && cfg.Joins() {
 		p.fault("both --broker and --join for the BEEF cohort")

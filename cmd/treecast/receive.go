@@ -20,6 +20,7 @@ import (
 type receiveFlags struct {
 	listen    string
 	from      string
+	tokenFile string
 	topics    []string
 	versions  []string
 	out       string
@@ -34,13 +35,15 @@ func newReceiveCommand(a *app) *cobra.Command {
 		Use:   "receive",
 		Short: "take delivery records from an edge",
 		Long: `Take delivery records, either from edges that dial us (--listen) or from a lane
-that we dial (--from). Each object may be kept as a file named by its SHA-256.
+that we dial (--from): a node's listening lane, or at a URL the lanes of its HTTP
+API, ws:// for a WebSocket and http:// for a stream. Each object may be kept as a file named by its SHA-256.
 
 It ends when --count distinct objects have come, when --timeout is over, on an
 interrupt, or, with --from, when the lane closes. The exit code is 1 if fewer
 objects came than --count says or if a record was refused.`,
 		Example: `  treecast receive --listen 127.0.0.1:9000 --out objects --count 1000 --timeout 1m
-  treecast receive --from edge.example:8729 --topics tm_ship --json`,
+  treecast receive --from edge.example:8729 --topics tm_ship --json
+  treecast receive --from ws://edge.example:8730 --token-file token --topics tm_ship --out objects`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {
@@ -50,7 +53,8 @@ objects came than --count says or if a record was refused.`,
 		},
 	}
 	cmd.Flags().StringVar(&f.listen, "listen", "", "wait for edges at this address, HOST:PORT")
-	cmd.Flags().StringVar(&f.from, "from", "", "connect to the listening lane at HOST:PORT")
+	cmd.Flags().StringVar(&f.from, "from", "", "connect to the listening lane at HOST:PORT, or to ws://HOST:PORT or http://HOST:PORT")
+	cmd.Flags().StringVar(&f.tokenFile, "token-file", "", "with a URL in --from: file with the API's bearer token")
 	cmd.Flags().StringSliceVar(&f.topics, "topics", nil, "with --from: topics to elect, names or 64 hexadecimal digits; none = all")
 	cmd.Flags().StringSliceVar(&f.versions, "versions", nil, "with --from: versions to elect: beef, beefv2, atomic; none = all")
 	cmd.Flags().StringVar(&f.out, "out", "", "directory for the objects, one file each, named by its SHA-256")
@@ -70,6 +74,9 @@ func (f *receiveFlags) check() error {
 	}
 	if f.listen != "" && len(f.topics)+len(f.versions) > 0 {
 		faults = append(faults, "receive: --topics and --versions go with --from; an edge that dials has its own")
+	}
+	if f.tokenFile != "" && !client.IsURL(f.from) {
+		faults = append(faults, "receive: --token-file goes with a URL in --from")
 	}
 	if f.count < 0 {
 		faults = append(faults, fmt.Sprintf("receive: --count %d is negative", f.count))
@@ -127,10 +134,14 @@ func (f *receiveFlags) run(ctx context.Context, a *app) error {
 		}
 	}
 	var err error
-	if f.listen != "" {
+	election := client.Election{Topics: f.topics, Versions: f.versions}
+	switch {
+	case f.listen != "":
 		err = f.serve(ctx, a, consumer)
-	} else {
-		err = consumer.Fetch(ctx, f.from, client.Election{Topics: f.topics, Versions: f.versions})
+	case client.IsURL(f.from):
+		err = consumer.FetchURL(ctx, f.from, f.tokenFile, election)
+	default:
+		err = consumer.Fetch(ctx, f.from, election)
 	}
 	switch cause := context.Cause(ctx); {
 	case cause == nil && inbox.Refused > 0:

@@ -35,6 +35,9 @@ func execute(t *testing.T, ctx context.Context, stdin io.Reader, env []string, a
 	return outcome{code: code, stdout: stdout.String(), stderr: stderr.String()}
 }
 
+// aPeer is an entry that nobody answers at.
+const aPeer = "@/ip4/127.0.0.1/tcp/1/p2p/16Uiu2HAmUdWfLLF1Y2mJRCqmhXAMiGWFVsAFzTYUg3sYXrKJXwZA"
+
 func TestWrongUsageIsOneLineAFaultAndExit2(t *testing.T) {
 	dir := t.TempDir()
 	for _, tc := range []struct {
@@ -52,7 +55,9 @@ func TestWrongUsageIsOneLineAFaultAndExit2(t *testing.T) {
 		{"decode --as music --hex 00", []string{`--as "music"`}},
 		{"decode --address 00 --hex 00", []string{"--address"}},
 		{"submit", []string{"requires at least 1 arg"}},
-		{"submit --proto udp --rate -1 f", []string{"--to is missing", `--proto "udp"`, "--rate", "--topics: 0 names"}},
+		{"submit --proto quic --rate -1 f", []string{"--to is missing", `--proto "quic"`, "--rate", "--topics: 0 names"}},
+		{"submit --to x --topics a --wait f", []string{"go with --proto http"}},
+		{"receive --from :1 --token-file t", []string{"--token-file goes with a URL"}},
 		{"receive", []string{"neither --listen nor --from"}},
 		{"receive --listen :1 --from :2 --topics a --count -1", []string{"both --listen", "--topics", "--count"}},
 		{"demo --leave -1", []string{"--leave -1 is negative"}},
@@ -67,14 +72,25 @@ func TestWrongUsageIsOneLineAFaultAndExit2(t *testing.T) {
 		{"node --broker --capacity 2 --parents 3", []string{"--capacity 2", "--parents 3"}},
 		{"node --join beef", []string{`--join "beef"`}},
 		{"node --join beef@/ip4/1.2.3.4/tcp/1", []string{"ends in /p2p/PEER"}},
-		{"node --broker --shard-bits 3", []string{"--shard-bits 3"}},
+		{"node --broker --shard-bits 16", []string{"--shard-bits 16: want 0 to 15"}},
+		{"node --broker --ingress-tcp --shard-bits 13", []string{"--groups names them"}},
+		{"node --broker --ingress-tcp --shard-bits 2 --groups 1004", []string{`--groups "1004": want groups from 1000 to 1003`}},
+		{"node --broker --ingress-tcp --shard-bits 2 --groups 1003-1001", []string{"1003 is above 1001"}},
+		{"node --join beef" + aPeer + " --shard-bits 2", []string{"which groups to relay"}},
+		{"node --join beef" + aPeer + " --shard-bits 2 --egress-dial all@h:1=*", []string{"a lane for all topics needs --groups"}},
+		{"node --broker --ingress-tcp --deliver-cap 2", []string{"--deliver-cap 2: for whom?"}},
+		{"node --broker --ingress-tcp --deliver-cap 16 --ingress-allow ::1,x", []string{`--ingress-allow "x"`, "--deliver-cap 16"}},
+		{"node --broker --ingress-udp --ingress-allow ::1", []string{"without a TCP door"}},
+		{"node --broker --ingress-tcp --ingress-client-ca x", []string{"go together"}},
+		{"node --broker --ingress-token-file " + dir + "/none", []string{"no such file", "without --api"}},
+		{"decode --hex 00 --shard-bits 16", []string{"--shard-bits 16"}},
 		{"node --broker --egress-listen :1", []string{"an egress needs the BEEF cohort"}},
 		{"node --broker --egress-dial nobody", []string{"--egress-dial", "an egress needs the BEEF cohort"}},
 		{"node --broker --admin 12 --publishers xy", []string{"--admin", "--publishers"}},
 		{"node --broker --open-policy list", []string{"go together"}},
 		{"node --broker --listen here --api there", []string{`--listen "here"`, `--api "there"`}},
 		{"node --broker --sender 1.2.3.4", []string{`--sender "1.2.3.4"`, "no ingress"}},
-		{"node --ingress-tcp 127.0.0.1:0", []string{"neither --broker", "an ingress needs --broker"}},
+		{"node --ingress-tcp 127.0.0.1:0", []string{"neither --broker", "an ingress needs the BEEF cohort"}},
 		{"node --broker --config " + dir + "/none", []string{"no such file"}},
 	} {
 		t.Run(tc.args, func(t *testing.T) {
@@ -124,6 +140,10 @@ func TestDecode(t *testing.T) {
 	good := execute(t, t.Context(), nil, nil, "decode", "--hex", "0x"+record)
 	if good.code != exitOK || !strings.Contains(good.stdout, "submission record, 24 bytes") || !strings.Contains(good.stdout, `"tm_ship"`) {
 		t.Errorf("exit %d: %s%s", good.code, good.stdout, good.stderr)
+	}
+	sharded := execute(t, t.Context(), nil, nil, "decode", "--shard-bits", "15", "--hex", record)
+	if !strings.Contains(good.stdout, "ff0e::b:1000 at 0 shard bits") || !strings.Contains(sharded.stdout, " at 15 shard bits") || strings.Contains(sharded.stdout, "b:1000 ") {
+		t.Errorf("groups: %s%s", good.stdout, sharded.stdout)
 	}
 	bad := execute(t, t.Context(), strings.NewReader("\xbe\xef\x02"), nil, "decode", "--json")
 	var report struct{ Fault struct{ Offset int } }

@@ -16,19 +16,22 @@ import (
 
 // submitFlags are the flags of `treecast submit`.
 type submitFlags struct {
-	to       string
-	proto    string
-	topics   []string
-	rate     float64
-	timeout  time.Duration
-	progress bool
+	to        string
+	proto     string
+	tokenFile string
+	wait      bool
+	topics    []string
+	rate      float64
+	timeout   time.Duration
+	progress  bool
 }
 
 // submitSummary is what `treecast submit --json` prints.
 type submitSummary struct {
-	Objects  int     `json:"objects"`
-	Bytes    int64   `json:"bytes"` // of the objects, without their records
-	ElapsedS float64 `json:"elapsed_s"`
+	Objects    int     `json:"objects"`
+	Bytes      int64   `json:"bytes"`                // of the objects, without their records
+	Duplicates int     `json:"duplicates,omitempty"` // over http: of the objects, submitted before
+	ElapsedS   float64 `json:"elapsed_s"`
 }
 
 func newSubmitCommand(a *app) *cobra.Command {
@@ -36,12 +39,18 @@ func newSubmitCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "submit FILE...",
 		Short: "send BEEF files to an ingress as submission records",
-		Long: `Send BEEF objects, one a file, to a node's ingress as submission records, in the
-order given, over one connection; then wait until the ingress has read them all
-and closes. An ingress answers nothing else: what it makes of an object is seen
-at the consumers and in the node's counters.`,
-		Example: "  treecast submit --to 127.0.0.1:8725 --topics tm_ship,tm_slap objects/*.beef",
-		Args:    cobra.MinimumNArgs(1),
+		Long: `Send BEEF objects, one a file, to a node's ingress, in the order given.
+
+Over tcp they are submission records on one connection; the command ends when the
+ingress has settled them all and closes. Over udp each is a datagram, and nothing
+tells whether it arrived; --rate keeps below what the ingress takes. Neither
+answers: what it makes of an object is seen at the consumers and in the node's
+counters. Over http each object has an answer, with --wait once it was broadcast,
+and an ingress that has no room is asked again when it says.`,
+		Example: `  treecast submit --to 127.0.0.1:8725 --topics tm_ship,tm_slap objects/*.beef
+  treecast submit --to 127.0.0.1:8725 --proto udp --rate 50 --topics tm_ship objects/*.beef
+  treecast submit --to 127.0.0.1:8730 --proto http --token-file token --wait --topics tm_ship objects/*.beef`,
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, files []string) error {
 			if err := f.check(files); err != nil {
 				return err
@@ -58,8 +67,10 @@ at the consumers and in the node's counters.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&f.to, "to", "", "the ingress, HOST:PORT")
-	cmd.Flags().StringVar(&f.proto, "proto", "tcp", "tcp")
+	cmd.Flags().StringVar(&f.to, "to", "", "the ingress, HOST:PORT; with --proto http the API, or a URL")
+	cmd.Flags().StringVar(&f.proto, "proto", "tcp", "tcp, udp or http")
+	cmd.Flags().StringVar(&f.tokenFile, "token-file", "", "with --proto http: file with the ingress's bearer token")
+	cmd.Flags().BoolVar(&f.wait, "wait", false, "with --proto http: wait for each object until it was broadcast")
 	cmd.Flags().StringSliceVar(&f.topics, "topics", nil, "topic names, the first of them the one the objects are sent under")
 	cmd.Flags().Float64Var(&f.rate, "rate", 0, "objects a second; 0 = as fast as the ingress reads")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "give up after this long; 0 = never")
@@ -74,8 +85,11 @@ func (f *submitFlags) check(files []string) error {
 	if f.to == "" {
 		faults = append(faults, "submit: --to is missing: the ingress, HOST:PORT")
 	}
-	if f.proto != "tcp" {
-		faults = append(faults, fmt.Sprintf("submit: --proto %q: this version submits over tcp", f.proto))
+	if f.proto != "tcp" && f.proto != "udp" && f.proto != "http" {
+		faults = append(faults, fmt.Sprintf("submit: --proto %q is none of tcp, udp, http", f.proto))
+	}
+	if f.proto != "http" && (f.tokenFile != "" || f.wait) {
+		faults = append(faults, "submit: --token-file and --wait go with --proto http")
 	}
 	if f.rate < 0 {
 		faults = append(faults, fmt.Sprintf("submit: --rate %v is negative", f.rate))
@@ -130,7 +144,7 @@ func (f *submitFlags) submit(ctx context.Context, files []string, bar *progress)
 		defer cancel()
 	}
 	start := time.Now()
-	sender, err := client.Dial(ctx, f.to, f.rate)
+	sender, err := f.sender(ctx)
 	if err != nil {
 		return submitSummary{}, err
 	}
@@ -150,6 +164,29 @@ func (f *submitFlags) submit(ctx context.Context, files []string, bar *progress)
 	if err := sender.Finish(); err != nil {
 		return submitSummary{}, err
 	}
-	objects, size := sender.Sent()
-	return submitSummary{Objects: objects, Bytes: size, ElapsedS: time.Since(start).Seconds()}, nil
+	var s submitSummary
+	s.Objects, s.Bytes = sender.Sent()
+	if p, ok := sender.(*client.Poster); ok {
+		s.Duplicates = p.Duplicates()
+	}
+	s.ElapsedS = time.Since(start).Seconds()
+	return s, nil
+}
+
+// submitter is the way to an ingress, over any protocol.
+type submitter interface {
+	Send(ctx context.Context, topics []string, object []byte, begin func()) error
+	Sent() (objects int, bytes int64)
+	Finish() error
+	Close() error
+}
+
+func (f *submitFlags) sender(ctx context.Context) (submitter, error) {
+	switch f.proto {
+	case "udp":
+		return client.DialUDP(ctx, f.to, f.rate)
+	case "http":
+		return client.NewPoster(client.PosterConfig{To: f.to, TokenFile: f.tokenFile, Wait: f.wait, Rate: f.rate})
+	}
+	return client.Dial(ctx, f.to, f.rate)
 }

@@ -33,7 +33,7 @@ func TestWrongFlagsExit2WithOneLineAFault(t *testing.T) {
 	}{
 		{"node", []string{"neither --broker nor --join"}},
 		{"node --broker --capacity 1 --parents 0", []string{"--capacity 1", "--parents 0"}},
-		{"node --ingress-tcp 127.0.0.1:1", []string{"neither --broker", "an ingress needs --broker"}},
+		{"node --ingress-tcp 127.0.0.1:1", []string{"neither --broker", "an ingress needs the BEEF cohort"}},
 		{"node --broker --colour red", []string{"unknown flag: --colour"}},
 		{"nod", []string{`unknown command "nod"`}},
 		{"demo --leave -1", []string{"--leave -1"}},

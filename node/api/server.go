@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"treecast/node"
+	"treecast/node/api/bearer"
 )
 
 // Config is where a Server listens and for whom.
@@ -29,10 +27,22 @@ type Config struct {
 	// TokenFile holds the bearer token that every request but /healthz must carry;
 	// empty asks for none, which is refused on an address other than loopback.
 	TokenFile string
+	// Routes are handlers of other packages that the server offers too.
+	Routes []Route
 	// Gatherer is what /metrics shows; nil: no /metrics.
 	Gatherer prometheus.Gatherer
 	// Log takes the server's own errors; nil discards them.
 	Log *slog.Logger
+}
+
+// Route is one path that another package handles.
+type Route struct {
+	// Pattern is as http.ServeMux has it, such as "POST /submit".
+	Pattern string
+	Handler http.Handler
+	// OwnToken says that the handler asks for a token of its own, which then takes
+	// the place of the server's. Without it the server's rules hold.
+	OwnToken bool
 }
 
 // Server answers until Close.
@@ -40,7 +50,7 @@ type Server struct {
 	node     *node.Node
 	listener net.Listener
 	http     *http.Server
-	token    *[sha256.Size]byte // hash of the token; nil: none asked for
+	token    *bearer.Token // nil: none asked for
 	loopback bool
 
 	wg   sync.WaitGroup
@@ -49,7 +59,6 @@ type Server struct {
 }
 
 const (
-	maxToken      = 4 << 10 // bytes of a token file
 	readTimeout   = 10 * time.Second
 	writeTimeout  = 30 * time.Second
 	closeTimeout  = 2 * time.Second
@@ -68,8 +77,8 @@ func New(n *node.Node, cfg Config) (*Server, error) {
 	}
 	s := &Server{node: n, loopback: isLoopback(host)}
 	if cfg.TokenFile != "" {
-		if s.token, err = readToken(cfg.TokenFile); err != nil {
-			return nil, err
+		if s.token, err = bearer.Read(cfg.TokenFile); err != nil {
+			return nil, fmt.Errorf("api: %w", err)
 		}
 	} else if !s.loopback {
 		return nil, fmt.Errorf("api: address %q: not loopback, so it needs a token file", cfg.Addr)
@@ -83,6 +92,13 @@ func New(n *node.Node, cfg Config) (*Server, error) {
 	mux.Handle("GET /tree", s.guard(http.HandlerFunc(s.tree)))
 	if cfg.Gatherer != nil {
 		mux.Handle("GET /metrics", s.guard(promhttp.HandlerFor(cfg.Gatherer, promhttp.HandlerOpts{})))
+	}
+	for _, r := range cfg.Routes {
+		if r.OwnToken {
+			mux.Handle(r.Pattern, r.Handler)
+		} else {
+			mux.Handle(r.Pattern, s.guard(r.Handler))
+		}
 	}
 	log := cfg.Log
 	if log == nil {
@@ -126,14 +142,10 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			http.Error(w, "the Host header names another host", http.StatusForbidden)
 			return
 		}
-		if s.token != nil {
-			token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-			got := sha256.Sum256([]byte(token))
-			if !ok || subtle.ConstantTimeCompare(got[:], s.token[:]) != 1 {
-				w.Header().Set("WWW-Authenticate", "Bearer")
-				http.Error(w, "a bearer token is needed", http.StatusUnauthorized)
-				return
-			}
+		if s.token != nil && !s.token.In(r) {
+			bearer.Challenge(w)
+			http.Error(w, "a bearer token is needed", http.StatusUnauthorized)
+			return
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -152,19 +164,6 @@ func isLoopback(host string) bool {
 	}
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.IsLoopback()
-}
-
-func readToken(path string) (*[sha256.Size]byte, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("api: token file: %w", err)
-	}
-	token := strings.TrimSpace(string(text))
-	if token == "" || len(token) > maxToken {
-		return nil, fmt.Errorf("api: token file %s: a token of %d bytes, want 1 to %d", path, len(token), maxToken)
-	}
-	sum := sha256.Sum256([]byte(token))
-	return &sum, nil
 }
 
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {

@@ -203,6 +203,31 @@ func TestGuard(t *testing.T) {
 	}
 }
 
+// TestRoutes: a handler of another package is guarded like the server's own, or
+// guards itself.
+func TestRoutes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(path, []byte("sesame"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hello := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") })
+	s := serve(t, start(t, node.Config{}), api.Config{TokenFile: path, Routes: []api.Route{
+		{Pattern: "GET /guarded", Handler: hello}, {Pattern: "GET /own", Handler: hello, OwnToken: true},
+	}})
+	for _, tc := range []struct {
+		path, auth string
+		want       int
+	}{
+		{"/guarded", "", http.StatusUnauthorized},
+		{"/guarded", "Bearer sesame", http.StatusOK},
+		{"/own", "", http.StatusOK},
+	} {
+		if code, _ := get(t, s, tc.path, "Authorization", tc.auth); code != tc.want {
+			t.Errorf("%s with %q: %d", tc.path, tc.auth, code)
+		}
+	}
+}
+
 // TestRefusals names what is wrong with a configuration.
 func TestRefusals(t *testing.T) {
 	n := start(t, node.Config{})

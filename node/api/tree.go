@@ -24,6 +24,7 @@ type Tree struct {
 // Cohort is the node's part in one cohort.
 type Cohort struct {
 	Topic        string            `json:"topic"`
+	Group        string            `json:"group,omitempty"` // IPv6 address of the BEEF plane's group that it carries
 	Broker       bool              `json:"broker"`
 	Pinned       bool              `json:"pinned"`
 	Band         uint32            `json:"band"`     // 0 = not placed
@@ -111,7 +112,7 @@ func cohortOf(c *node.Cohort) Cohort {
 		streams[s.Stream] = s
 	}
 	out := Cohort{
-		Topic: c.Topic().String(), Broker: v.Broker, Pinned: v.Pinned, Band: v.Band, Attached: v.Attached,
+		Topic: c.Topic().String(), Group: groupOf(c.Topic(), v.Spec), Broker: v.Broker, Pinned: v.Pinned, Band: v.Band, Attached: v.Attached,
 		Settled: v.Settled, Capacity: v.Capacity, Hold: v.Hold, PendingJoins: v.PendingJoins, Spec: specOf(v.Spec),
 		Parents: []Parent{}, Children: []Child{}, Entries: []string{}, Heads: []Head{},
 		Counters: make(map[string]uint64),

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"sync/atomic"
 	"time"
 
 	"treecast/wire/beef"
@@ -16,7 +15,6 @@ import (
 
 // accept serves the consumers that connect.
 func (e *Egress) accept() {
-	var open atomic.Int64
 	for {
 		nc, err := e.listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
@@ -27,18 +25,16 @@ func (e *Egress) accept() {
 			sleep(e.closing, acceptPause)
 			continue
 		}
-		if open.Load() >= int64(e.cfg.Limits.Consumers) {
-			e.refused.add(refusedConsumers)
-			answer(nc, fmt.Errorf("lane: %d consumers are connected", e.cfg.Limits.Consumers))
+		if err := e.enter(); err != nil {
+			answer(nc, err)
 			nc.Close()
 			continue
 		}
-		open.Add(1)
-		e.wg.Go(func() { // ends when the connection does; Close ends that
-			defer open.Add(-1)
+		go func() { // ends when the connection does; Close ends that and waits
+			defer e.leave()
 			defer nc.Close()
 			e.consume(nc)
-		})
+		}()
 	}
 }
 
@@ -52,10 +48,39 @@ func (e *Egress) consume(nc net.Conn) {
 		linger(nc)
 		return
 	}
-	c := e.add(nc.RemoteAddr().String(), false, election, format)
+	e.stream(nc.RemoteAddr().String(), election, format, &tcpLane{nc: nc, wait: e.cfg.Limits.Write, halfClose: true})
+}
+
+// stream serves one consumer that connected, until its session ends.
+func (e *Egress) stream(name string, election beef.Election, format Format, s sink) {
+	c := e.add(name, false, election, format)
 	defer e.remove(c)
 	e.cfg.Log.Info("lane open", "lane", c.name, "topics", len(election.Topics), "format", format.String())
-	e.sessionEnded(c, c.session(nc, true))
+	e.sessionEnded(c, c.session(s))
+}
+
+// enter counts a consumer that connected in, and into what Close waits for. The
+// error is for the consumer.
+func (e *Egress) enter() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.closing.Err() != nil:
+		return errors.New("lane: this node is closing")
+	case e.connected >= e.cfg.Limits.Consumers:
+		e.refused.add(refusedConsumers)
+		return fmt.Errorf("lane: %d consumers are connected", e.connected)
+	}
+	e.connected++
+	e.wg.Add(1)
+	return nil
+}
+
+func (e *Egress) leave() {
+	e.mu.Lock()
+	e.connected--
+	e.mu.Unlock()
+	e.wg.Done()
 }
 
 // elect reads the election line. Its errors are for the consumer.
@@ -72,14 +97,19 @@ func (e *Egress) elect(nc net.Conn) (beef.Election, Format, error) {
 	if err != nil {
 		return beef.Election{}, 0, err
 	}
-	if r.Resume != "" {
-		return beef.Election{}, 0, fmt.Errorf("lane: election line: resume %q: this node keeps no retention", r.Resume)
-	}
-	election, format, err := r.Election()
+	election, format, err := e.judge(&r)
 	if err != nil {
 		return beef.Election{}, 0, err
 	}
 	return election, format, nc.SetReadDeadline(time.Time{})
+}
+
+// judge returns what a consumer's request elects.
+func (e *Egress) judge(r *Request) (beef.Election, Format, error) {
+	if r.Resume != "" {
+		return beef.Election{}, 0, fmt.Errorf("lane: election: resume %q: this node keeps no retention", r.Resume)
+	}
+	return r.Election()
 }
 
 // readLine reads up to the first newline, or to the end of what the consumer

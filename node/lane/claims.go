@@ -1,6 +1,7 @@
 package lane
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -23,13 +24,18 @@ func pairOf(contentID [32]byte, topicID beef.TopicID) pair {
 // taken pairs to, a publisher that sends twice in a row would have it published
 // twice. It is safe for concurrent use.
 type claims struct {
-	mu   sync.Mutex
-	held *window[pair, claimed] // nil: the window is off
+	mu    sync.Mutex
+	held  *window[pair, claimed] // nil: the window is off
+	moved chan struct{}          // closed when a pair gets its number or is released; nil: nobody waits
 }
 
 // claimed is what is known of a pair: the DeliverCounts it was published and is
-// being published under, 0 for neither.
-type claimed struct{ taken, pending uint8 }
+// being published under, 0 for neither, and the SeqNum of the first chunk that
+// was published, or of the pending one before any was; 0 = none yet.
+type claimed struct {
+	taken, pending uint8
+	seq            uint64
+}
 
 func newClaims(limit int, age time.Duration) *claims {
 	if limit < 0 || age < 0 {
@@ -58,8 +64,21 @@ func (c *claims) claim(now time.Time, key pair, deliverCount uint8) bool {
 	return true
 }
 
+// number notes the SeqNum that a pending object's first chunk gets.
+func (c *claims) number(now time.Time, key pair, seq uint64) {
+	if c.held == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok := c.held.get(now, key); ok && e.taken == 0 {
+		e.seq = seq
+		c.wake()
+	}
+}
+
 // settle ends a claim: taken if the object was published, else released.
-func (c *claims) settle(now time.Time, key pair, deliverCount uint8, published bool) {
+func (c *claims) settle(now time.Time, key pair, deliverCount uint8, seq uint64, published bool) {
 	if c.held == nil {
 		return
 	}
@@ -68,7 +87,7 @@ func (c *claims) settle(now time.Time, key pair, deliverCount uint8, published b
 	e, ok := c.held.get(now, key)
 	if !ok { // pushed out by newer ones
 		if published {
-			c.held.put(now, key, claimed{taken: deliverCount})
+			c.held.put(now, key, claimed{taken: deliverCount, seq: seq})
 		}
 		return
 	}
@@ -76,9 +95,55 @@ func (c *claims) settle(now time.Time, key pair, deliverCount uint8, published b
 		e.pending = 0
 	}
 	if published {
+		if e.taken == 0 {
+			e.seq = seq
+		}
 		e.taken = max(e.taken, deliverCount)
 	}
-	if *e == (claimed{}) {
+	if e.taken == 0 && e.pending == 0 {
 		c.held.drop(key)
+		c.wake()
+	}
+}
+
+// first returns the SeqNum of what keeps a pair taken, waiting for it while the
+// first submission has none. False: that one was released meanwhile, or ctx ended.
+func (c *claims) first(ctx context.Context, key pair) (seq uint64, ok bool) {
+	for {
+		seq, moved := c.look(time.Now(), key)
+		if moved == nil {
+			return seq, seq != 0
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return 0, false
+		}
+	}
+}
+
+// look returns a pair's number, or what to wait on for it; neither where the pair
+// is not held.
+func (c *claims) look(now time.Time, key pair) (seq uint64, moved <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.held.get(now, key)
+	if !ok || e.seq != 0 {
+		if ok {
+			seq = e.seq
+		}
+		return seq, nil
+	}
+	if c.moved == nil {
+		c.moved = make(chan struct{})
+	}
+	return 0, c.moved
+}
+
+// wake lets everybody who waits look again; called under mu.
+func (c *claims) wake() {
+	if c.moved != nil {
+		close(c.moved)
+		c.moved = nil
 	}
 }

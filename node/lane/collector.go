@@ -5,17 +5,20 @@ import "github.com/prometheus/client_golang/prometheus"
 // Metrics of the lanes. Labels take reasons from fixed sets and the names of
 // dialled lanes, which are configured; nothing that a remote side chooses.
 var (
-	ingressOpen      = desc("ingress_connections", "Publishers connected.")
+	ingressOpen      = desc("ingress_connections", "Publishers connected, and requests under way.")
 	ingressAccepted  = desc("ingress_accepted_total", "Connections accepted.")
-	ingressRefused   = desc("ingress_refused_total", "Connections not served.", "reason")
-	ingressClosed    = desc("ingress_closed_total", "Connections given up by the door.", "reason")
+	ingressDatagrams = desc("ingress_datagrams_total", "Datagrams received.")
+	ingressRequests  = desc("ingress_requests_total", "HTTP requests received.")
+	ingressRefused   = desc("ingress_refused_total", "Connections and requests not served.", "reason")
+	ingressClosed    = desc("ingress_closed_total", "Connections and requests given up by the door.", "reason")
+	ingressDropped   = desc("ingress_dropped_total", "Datagrams dropped before their object was judged.", "reason")
 	ingressObjects   = desc("ingress_objects_total", "Objects handed to the publisher.")
 	ingressBytes     = desc("ingress_bytes_total", "Payload bytes handed to the publisher.")
 	ingressChunks    = desc("ingress_chunks_total", "Object frames and fragments handed to the publisher.")
 	ingressPublished = desc("ingress_published_total", "Objects that came back down.")
 	ingressRejected  = desc("ingress_rejected_total", "Objects rejected, their connection kept.", "reason")
 	ingressFailed    = desc("ingress_failed_total", "Objects lost in publishing.", "reason")
-	ingressThrottled = desc("ingress_throttled_total", "Times that a connection was left unread.", "reason")
+	ingressThrottled = desc("ingress_throttled_total", "Times that a connection was left unread, or a request answered 503.", "reason")
 
 	egressMessages  = desc("egress_messages_total", "Messages taken from the cohort.")
 	egressIgnored   = desc("egress_ignored_total", "Messages that are no part of an object.", "reason")
@@ -40,7 +43,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 // Describe is prometheus.Collector's.
 func (in *Ingress) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		ingressOpen, ingressAccepted, ingressRefused, ingressClosed, ingressObjects, ingressBytes,
+		ingressOpen, ingressAccepted, ingressDatagrams, ingressRequests, ingressRefused, ingressClosed, ingressDropped, ingressObjects, ingressBytes,
 		ingressChunks, ingressPublished, ingressRejected, ingressFailed, ingressThrottled,
 	} {
 		ch <- d
@@ -52,8 +55,11 @@ func (in *Ingress) Collect(ch chan<- prometheus.Metric) {
 	c := in.Counters()
 	gauge(ch, ingressOpen, float64(c.Open))
 	counter(ch, ingressAccepted, c.Accepted)
+	counter(ch, ingressDatagrams, c.Datagrams)
+	counter(ch, ingressRequests, c.Requests)
 	counters(ch, ingressRefused, c.Refused)
 	counters(ch, ingressClosed, c.Closed)
+	counters(ch, ingressDropped, c.Dropped)
 	counter(ch, ingressObjects, c.Objects)
 	counter(ch, ingressBytes, c.Bytes)
 	counter(ch, ingressChunks, c.Chunks)

@@ -2,7 +2,9 @@ package lane
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -21,8 +23,11 @@ const (
 	slowest = 16 << 10
 )
 
-// conn is one publisher's connection. One goroutine owns it; settled alone is
-// called from others.
+// errHandshake marks a failure to agree on TLS.
+var errHandshake = errors.New("lane: tls handshake")
+
+// conn is one publisher's TCP connection. One goroutine owns it; remote and settled
+// alone are called from others.
 type conn struct {
 	in   *Ingress
 	nc   net.Conn
@@ -30,7 +35,7 @@ type conn struct {
 	src  *source
 	scan *beef.Scanner
 
-	remote string // of nc, for logs
+	addr string // of the publisher, for logs
 
 	count     int       // DeliverCount for its objects
 	gathered  int       // bytes read since the last unit ended
@@ -51,14 +56,36 @@ func (in *Ingress) serve(nc net.Conn, door *Door, src *source) {
 	}
 	c := &conn{
 		in: in, nc: nc, door: door, src: src, scan: scan,
-		remote: nc.RemoteAddr().String(),
-		count:  door.deliverable(remoteAddr(nc)),
-		wake:   make(chan struct{}, 1),
+		addr: nc.RemoteAddr().String(),
+		wake: make(chan struct{}, 1),
 	}
 	defer c.endUnit()
-	if err := c.run(); err != nil {
+	certified, err := c.handshake()
+	if err == nil {
+		c.count = door.deliverable(remoteAddr(nc), certified)
+		err = c.run()
+	}
+	if err != nil {
 		c.report(err)
 	}
+}
+
+// handshake goes through TLS where the door has it, and tells whether the publisher
+// has shown a certificate that the door's configuration trusts.
+func (c *conn) handshake() (certified bool, err error) {
+	secure, ok := c.nc.(*tls.Conn)
+	if !ok {
+		return false, nil
+	}
+	ctx, cancel := context.WithTimeout(c.in.ctx, c.in.cfg.Limits.Stall)
+	defer cancel()
+	if err := secure.HandshakeContext(ctx); err != nil {
+		if c.in.ctx.Err() != nil {
+			return false, nil
+		}
+		return false, fmt.Errorf("%w: %w", errHandshake, err)
+	}
+	return len(secure.ConnectionState().VerifiedChains) > 0, nil
 }
 
 // run returns nil when the publisher ended its stream between two objects, or
@@ -165,7 +192,7 @@ func (c *conn) take() error {
 			if !c.charge() {
 				return nil
 			}
-			c.reject(fault.Reason, "offset", fault.Offset, "err", err)
+			c.in.reject(fault.Reason, c.door.name(), c.addr, "offset", fault.Offset, "err", err)
 		default:
 			return err
 		}
@@ -193,10 +220,12 @@ func (c *conn) pause(reason string, d time.Duration) bool {
 func (c *conn) report(err error) {
 	var fault *beef.FaultError
 	switch {
+	case errors.Is(err, errHandshake):
+		c.in.counted.closed.add(ReasonHandshake)
 	case errors.As(err, &fault):
 		c.in.counted.closed.add(fault.Reason)
 		c.in.cfg.Log.Warn("connection closed: malformed", "door", c.door.name(),
-			"remote", c.remote, "offset", fault.Offset, "reason", fault.Reason, "err", err)
+			"remote", c.addr, "offset", fault.Offset, "reason", fault.Reason, "err", err)
 		return
 	case errors.Is(err, os.ErrDeadlineExceeded) && c.gathered > 0:
 		c.in.counted.closed.add(ReasonStalled)
@@ -205,5 +234,5 @@ func (c *conn) report(err error) {
 	default:
 		c.in.counted.closed.add(ReasonBroken)
 	}
-	c.in.cfg.Log.Debug("connection closed", "door", c.door.name(), "remote", c.remote, "err", err)
+	c.in.cfg.Log.Debug("connection closed", "door", c.door.name(), "remote", c.addr, "err", err)
 }

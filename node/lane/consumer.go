@@ -3,11 +3,8 @@ package lane
 import (
 	"context"
 	"errors"
-	"io"
-	"net"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"treecast/wire/beef"
 )
@@ -15,9 +12,6 @@ import (
 const (
 	batchRecords = 64        // most records of one write
 	writeSize    = 256 << 10 // bytes of one write, which has EgressLimits.Write
-	// maxSurplus is how much a consumer may send after its election before it is
-	// no longer read. It has nothing to say; reading on only tells that it died.
-	maxSurplus = 64 << 10
 )
 
 // Why a session ended, the keys of EgressCounters.Closed.
@@ -35,6 +29,7 @@ type consumer struct {
 	dialed bool
 	format Format
 	queue  *queue
+	groups []uint32 // of the elected topics, each once
 
 	records, bytes, lost atomic.Uint64 // written whole; thrown away
 
@@ -70,49 +65,66 @@ func (c *consumer) connected() bool {
 	return c.cut != nil
 }
 
-// session streams the queue to nc until either ends, closes nc and returns why.
+// sink is the connection to one consumer.
+type sink interface {
+	// write sends records and returns how many of their bytes were taken. The error
+	// wraps os.ErrDeadlineExceeded if the consumer took nothing for
+	// EgressLimits.Write.
+	write(batch []delivery) (sent int64, err error)
+	// watch returns why the consumer has gone, or nil once ctx ended.
+	watch(ctx context.Context) error
+	// finish ends the connection, and with it write and watch. Where the kind of
+	// lane has a way to, it tells the consumer the cause; errClose is a good end.
+	finish(cause error)
+}
+
+// session streams the queue to s until either ends, finishes s and returns why.
 // It returns nil when the queue was closed and everything in it written.
-// halfClose says that a consumer which closes only its sending half stays.
-func (c *consumer) session(nc net.Conn, halfClose bool) error {
+func (c *consumer) session(s sink) error {
 	ctx, cut := context.WithCancelCause(c.e.ended)
 	c.mu.Lock()
 	c.cut = cut
 	c.mu.Unlock()
-	var reader sync.WaitGroup
-	stop := context.AfterFunc(ctx, func() { nc.Close() })
+	var watcher sync.WaitGroup
+	finish := sync.OnceFunc(func() {
+		cause := context.Cause(ctx)
+		if errors.Is(cause, context.Canceled) {
+			cause = errClose
+		}
+		s.finish(cause)
+	})
+	stop := context.AfterFunc(ctx, finish)
 	defer func() {
 		c.mu.Lock()
 		c.cut = nil
 		c.mu.Unlock()
 		stop()
-		nc.Close()
-		cut(nil)
-		reader.Wait()
+		cut(errClose)
+		finish()
+		watcher.Wait()
 	}()
-	reader.Go(func() { // ends when nc does
-		n, err := io.Copy(io.Discard, io.LimitReader(nc, maxSurplus))
-		switch {
-		case err != nil:
+	watcher.Go(func() { // ends with s
+		if err := s.watch(ctx); err != nil {
 			cut(err)
-		case n < maxSurplus && !halfClose:
-			cut(errGone)
 		}
 	})
-	err := c.write(ctx, nc)
+	err := c.write(ctx, s)
 	if c.e.ended.Err() != nil {
 		return errClose
 	}
 	if cause := context.Cause(ctx); err != nil && cause != nil {
-		return cause // the write failed because nc was closed for it
+		return cause // the write failed because s was finished for it
+	}
+	if err != nil {
+		cut(err)
 	}
 	return err
 }
 
 // write sends batches from the front of the queue. A record leaves the queue when
 // all of it is written.
-func (c *consumer) write(ctx context.Context, nc net.Conn) error {
+func (c *consumer) write(ctx context.Context, s sink) error {
 	var batch []delivery
-	var w gather
 	for ctx.Err() == nil {
 		var first uint64
 		batch, first = c.queue.front(batch[:0], batchRecords, writeSize)
@@ -126,7 +138,7 @@ func (c *consumer) write(ctx context.Context, nc net.Conn) error {
 			}
 			continue
 		}
-		sent, err := w.write(nc, batch, c.e.cfg.Limits.Write)
+		sent, err := s.write(batch)
 		var whole, bytes int64
 		for i := range batch {
 			if bytes+batch[i].size() > sent {
@@ -144,51 +156,4 @@ func (c *consumer) write(ctx context.Context, nc net.Conn) error {
 		clear(batch)
 	}
 	return context.Cause(ctx)
-}
-
-// gather writes records without joining them: heads and payloads go to the kernel
-// from where they lie, in writes of writeSize bytes.
-type gather struct {
-	vec  [][]byte
-	size int
-}
-
-// write sends the batch and returns how many of its bytes were taken.
-func (g *gather) write(nc net.Conn, batch []delivery, wait time.Duration) (sent int64, err error) {
-	g.vec, g.size = g.vec[:0], 0
-	for i := range batch {
-		d := &batch[i]
-		for _, part := range [2][]byte{d.head[:d.headLen], d.payload} {
-			for len(part) > 0 {
-				n := min(len(part), writeSize-g.size)
-				g.vec = append(g.vec, part[:n])
-				g.size += n
-				part = part[n:]
-				if g.size < writeSize {
-					continue
-				}
-				n64, err := g.flush(nc, wait)
-				sent += n64
-				if err != nil {
-					return sent, err
-				}
-			}
-		}
-	}
-	n, err := g.flush(nc, wait)
-	return sent + n, err
-}
-
-func (g *gather) flush(nc net.Conn, wait time.Duration) (int64, error) {
-	if g.size == 0 {
-		return 0, nil
-	}
-	if err := nc.SetWriteDeadline(time.Now().Add(wait)); err != nil {
-		return 0, err
-	}
-	vec := net.Buffers(g.vec)
-	n, err := vec.WriteTo(nc)
-	clear(g.vec)
-	g.vec, g.size = g.vec[:0], 0
-	return n, err
 }

@@ -12,17 +12,20 @@ import (
 // reason to count: the Reason constants here and, for closed connections and
 // rejected objects, those of wire/beef.
 type IngressCounters struct {
-	Open      int               // connections now
+	Open      int               // connections and requests now
 	Accepted  uint64            // connections, refused ones included
-	Refused   map[string]uint64 // connections not served
-	Closed    map[string]uint64 // connections given up by the door
+	Datagrams uint64            // datagrams, dropped ones included
+	Requests  uint64            // requests, refused ones included
+	Refused   map[string]uint64 // connections and requests not served
+	Closed    map[string]uint64 // connections and requests given up by the door
+	Dropped   map[string]uint64 // datagrams dropped before their object was judged
 	Objects   uint64            // objects handed to the publisher
 	Bytes     uint64            // payload bytes of them
 	Chunks    uint64            // object frames and fragments of them
 	Published uint64            // objects that came back down
 	Rejected  map[string]uint64 // objects not handed over, their connection kept
 	Failed    map[string]uint64 // objects lost in publishing
-	Throttled map[string]uint64 // times that a connection was left unread
+	Throttled map[string]uint64 // times that a connection was left unread, or a request answered 503
 }
 
 // Counters returns a snapshot.
@@ -31,8 +34,11 @@ func (in *Ingress) Counters() IngressCounters {
 	return IngressCounters{
 		Open:      int(c.open.Load()),
 		Accepted:  c.accepted.Load(),
+		Datagrams: c.datagrams.Load(),
+		Requests:  c.requests.Load(),
 		Refused:   c.refused.snapshot(),
 		Closed:    c.closed.snapshot(),
+		Dropped:   c.dropped.snapshot(),
 		Objects:   c.objects.Load(),
 		Bytes:     c.bytes.Load(),
 		Chunks:    c.chunks.Load(),

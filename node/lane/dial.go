@@ -23,7 +23,7 @@ func (e *Egress) dial(c *consumer, d *DialConfig) {
 		nc, err := e.dialOnce(d.Addr)
 		if err == nil {
 			log.Info("lane open")
-			wait, away = e.stream(c, nc, wait), false
+			wait, away = e.redial(c, nc, wait), false
 			continue
 		}
 		if e.closing.Err() != nil {
@@ -44,11 +44,11 @@ func (e *Egress) dialOnce(addr string) (net.Conn, error) {
 	return (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 }
 
-// stream runs one session of a dialled lane and waits before the next. It returns
+// redial runs one session of a dialled lane and waits before the next. It returns
 // the back-off to go on with.
-func (e *Egress) stream(c *consumer, nc net.Conn, wait time.Duration) time.Duration {
+func (e *Egress) redial(c *consumer, nc net.Conn, wait time.Duration) time.Duration {
 	start := time.Now()
-	err := c.session(nc, false)
+	err := c.session(&tcpLane{nc: nc, wait: e.cfg.Limits.Write})
 	e.sessionEnded(c, err)
 	if e.closing.Err() != nil {
 		return wait

@@ -1,6 +1,8 @@
 package lane
 
 import (
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -8,36 +10,57 @@ import (
 	"strconv"
 	"strings"
 
+	"treecast/node/api/bearer"
 	"treecast/wire/beef"
 )
 
-// Door is one TCP port of an Ingress (PROTOCOL §7 Ingress doors). Raw doors answer
-// nothing: a publisher sends, closes its half, and sees the door close when all
-// it sent is settled.
+// Door is one raw port of an Ingress (PROTOCOL §7 Ingress doors). Raw doors answer
+// nothing: over TCP a publisher sends, closes its half, and sees the door close
+// when all it sent is settled; over UDP it sends and learns nothing.
 type Door struct {
-	// Addr is host:port, host alone, or empty for every interface; without a port
-	// it is DefaultTCPPort, or DefaultRecordPort for RecordsOnly.
+	// Addr is host:port, host alone, or empty for every interface, IPv6 and IPv4;
+	// without a port it is DefaultTCPPort, or DefaultRecordPort for RecordsOnly.
 	Addr string
+	// UDP makes it a port for datagrams, each of which holds one record or one
+	// object frame and nothing else. Nobody's DeliverCount is above 1 there, as a
+	// source address proves nothing.
+	UDP bool
 	// RecordsOnly makes it a dedicated record port: nothing is detected, whatever
-	// is no submission record is malformed.
+	// is no submission record is malformed. It is a TCP door.
 	RecordsOnly bool
 	// DeliverCap is how many of a record's leading names a publisher from an
-	// address in Allow gets made deliverable, 1..beef.MaxTopics; 0 = 1. Everybody
-	// else gets 1.
+	// address in Allow, or with a client certificate that TLS has verified, gets
+	// made deliverable, 1..beef.MaxTopics; 0 = 1. Everybody else gets 1.
 	DeliverCap int
 	// Allow are the addresses that DeliverCap is for.
 	Allow []netip.Prefix
+	// TLS, if set, wraps the connections of a TCP door; its ClientAuth says
+	// whether publishers have to show a certificate.
+	TLS *tls.Config
+}
+
+// HTTPDoor is the door behind POST /submit (PROTOCOL §7 HTTP).
+type HTTPDoor struct {
+	// Token is what a submission has to carry; nil takes everybody's, which the
+	// server in front may restrict.
+	Token *bearer.Token
+	// DeliverCap is how many of a record's leading names are made deliverable,
+	// 1..beef.MaxTopics; 0 = 1. Above 1 it wants a Token.
+	DeliverCap int
 }
 
 // address checks the door and returns the address to listen on.
 func (d *Door) address() (string, error) {
-	if d.DeliverCap < 0 || d.DeliverCap > beef.MaxTopics {
-		return "", fmt.Errorf("lane: ingress config Door.DeliverCap: %d, want 1..%d", d.DeliverCap, beef.MaxTopics)
+	if err := checkCap("Door", d.DeliverCap); err != nil {
+		return "", err
 	}
 	for _, p := range d.Allow {
 		if !p.IsValid() {
 			return "", fmt.Errorf("lane: ingress config Door.Allow: %v is no prefix", p)
 		}
+	}
+	if d.UDP && (d.RecordsOnly || d.TLS != nil || d.DeliverCap > 1) {
+		return "", errors.New("lane: ingress config Door.UDP: goes with none of RecordsOnly, TLS and DeliverCap")
 	}
 	port := DefaultTCPPort
 	if d.RecordsOnly {
@@ -46,11 +69,30 @@ func (d *Door) address() (string, error) {
 	return withPort(d.Addr, port), nil
 }
 
-// deliverable returns the DeliverCount that a publisher at from gets (PROTOCOL §7
-// Ingress doors). What it wrote itself never counts.
-func (d *Door) deliverable(from netip.Addr) int {
+// check judges the HTTP door.
+func (d *HTTPDoor) check() error {
+	if err := checkCap("HTTP", d.DeliverCap); err != nil {
+		return err
+	}
+	if d.DeliverCap > 1 && d.Token == nil {
+		return fmt.Errorf("lane: ingress config HTTP.DeliverCap: %d without a token", d.DeliverCap)
+	}
+	return nil
+}
+
+func checkCap(field string, n int) error {
+	if n < 0 || n > beef.MaxTopics {
+		return fmt.Errorf("lane: ingress config %s.DeliverCap: %d, want 1..%d", field, n, beef.MaxTopics)
+	}
+	return nil
+}
+
+// deliverable returns the DeliverCount that a publisher gets (PROTOCOL §7 Ingress
+// doors): the cap if it proved who it is by its address or its certificate. What it
+// wrote itself never counts.
+func (d *Door) deliverable(from netip.Addr, certified bool) int {
 	from = from.Unmap().WithZone("")
-	if slices.ContainsFunc(d.Allow, func(p netip.Prefix) bool { return p.Contains(from) }) {
+	if certified || slices.ContainsFunc(d.Allow, func(p netip.Prefix) bool { return p.Contains(from) }) {
 		return max(1, d.DeliverCap)
 	}
 	return 1
@@ -58,7 +100,10 @@ func (d *Door) deliverable(from netip.Addr) int {
 
 // name is the door's in logs.
 func (d *Door) name() string {
-	if d.RecordsOnly {
+	switch {
+	case d.UDP:
+		return "udp"
+	case d.RecordsOnly:
 		return "record"
 	}
 	return "tcp"

@@ -9,6 +9,7 @@ func TestDoorAddress(t *testing.T) {
 	}{
 		{Door{}, ":8725"},
 		{Door{RecordsOnly: true}, ":8728"},
+		{Door{UDP: true}, ":8725"},
 		{Door{Addr: "127.0.0.1"}, "127.0.0.1:8725"},
 		{Door{Addr: "::1"}, "[::1]:8725"},
 		{Door{Addr: "[::1]", RecordsOnly: true}, "[::1]:8728"},

@@ -18,7 +18,8 @@ import (
 // objects is that of the calls of Handle.
 type Egress struct {
 	cfg      EgressConfig
-	listener net.Listener // nil: nobody connects
+	listener net.Listener  // nil: nobody connects over TCP
+	changed  chan struct{} // holds a token when groups changed
 
 	closing context.Context // ends when Close begins
 	begin   context.CancelFunc
@@ -34,6 +35,8 @@ type Egress struct {
 	lastID    beef.ConsumerID
 	parts     *beef.Reassembler
 	delivered *window[deliveredKey, struct{}] // nil: nothing is remembered
+	connected int                             // consumers that connected
+	groups    map[uint32]int                  // consumers that elected a topic of the group
 	matches   []beef.Match                    // of one object, reused
 	counted   egressCounts
 }
@@ -60,7 +63,10 @@ func NewEgress(cfg EgressConfig) (*Egress, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Egress{cfg: cfg, consumers: make(map[beef.ConsumerID]*consumer)}
+	e := &Egress{
+		cfg: cfg, changed: make(chan struct{}, 1),
+		consumers: make(map[beef.ConsumerID]*consumer), groups: make(map[uint32]int),
+	}
 	if cfg.Limits.Delivered > 0 && cfg.Limits.DeliveredAge > 0 {
 		e.delivered = newWindow[deliveredKey, struct{}](cfg.Limits.Delivered, cfg.Limits.DeliveredAge)
 	}
@@ -104,7 +110,9 @@ func (e *Egress) Addr() net.Addr {
 // for them, and closes every lane. Nothing of the egress runs afterwards. It may
 // be called twice.
 func (e *Egress) Close() error {
-	e.begin()
+	e.mu.Lock()
+	e.begin() // under mu, so that whoever enters is seen below and waited for
+	e.mu.Unlock()
 	if e.listener != nil {
 		e.listener.Close() // the error is that it is closed
 	}
@@ -125,7 +133,9 @@ func (e *Egress) Close() error {
 }
 
 // Handle takes one message of the cohort. It never waits for a consumer. What is
-// neither an object frame nor a fragment is counted and dropped.
+// neither an object frame nor a fragment is counted and dropped. Without a consumer
+// nothing is looked at, so an object that began before the first one is not
+// delivered.
 func (e *Egress) Handle(m Message) {
 	if m.Release != nil {
 		defer m.Release()
@@ -134,6 +144,9 @@ func (e *Egress) Handle(m Message) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.counted.messages++
+	if len(e.consumers) == 0 {
+		return
+	}
 	version, err := beef.FrameVersion(m.Payload)
 	if err != nil {
 		e.ignore(&m, err)
@@ -230,9 +243,13 @@ func (e *Egress) add(name string, dialed bool, election beef.Election, format Fo
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.lastID++
-	c := &consumer{e: e, id: e.lastID, name: name, dialed: dialed, format: format, queue: newQueue(e.cfg.Limits.Queue)}
+	c := &consumer{
+		e: e, id: e.lastID, name: name, dialed: dialed, format: format, queue: newQueue(e.cfg.Limits.Queue),
+		groups: groupsOf(election.Topics, e.cfg.ShardBits),
+	}
 	e.consumers[c.id] = c
 	e.elections.Set(c.id, election)
+	e.count(c.groups, 1)
 	if e.closing.Err() != nil { // Close has passed by
 		c.queue.close()
 	}
@@ -244,6 +261,7 @@ func (e *Egress) remove(c *consumer) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.elections.Remove(c.id)
+	e.count(c.groups, -1)
 	delete(e.consumers, c.id)
 	c.queue.close()
 	c.lost.Add(uint64(c.queue.clear()))

@@ -18,6 +18,9 @@ type EgressConfig struct {
 	// Listen is where consumers connect: host:port, or host alone with
 	// DefaultEgressPort; empty = nowhere.
 	Listen string
+	// ShardBits is how many leading bits of a TopicID choose its group, 0..15; it
+	// says what Groups answers.
+	ShardBits int
 	// MaxObject bounds an object in bytes; 0 = beef.DefaultMaxObject. Longer ones
 	// are not put together.
 	MaxObject int
@@ -52,6 +55,9 @@ type EgressLimits struct {
 // withDefaults checks cfg and fills in what is zero.
 func (cfg EgressConfig) withDefaults() (EgressConfig, error) {
 	orDefault(&cfg.MaxObject, beef.DefaultMaxObject)
+	if cfg.ShardBits < 0 || cfg.ShardBits > beef.MaxShardBits {
+		return cfg, fmt.Errorf("lane: egress config ShardBits: %d, want 0..%d", cfg.ShardBits, beef.MaxShardBits)
+	}
 	var err error
 	if cfg.Limits, err = cfg.Limits.withDefaults(); err != nil {
 		return cfg, err

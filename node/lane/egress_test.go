@@ -85,16 +85,7 @@ func TestDeliveryVectors(t *testing.T) {
 	versions := map[string]string{"0100beef": "beef", "0200beef": "beefv2", "01010101": "atomic"}
 	for _, d := range v.Delivery.Items {
 		t.Run(d.ID, func(t *testing.T) {
-			var payload []byte
-			if ref, ok := strings.CutPrefix(d.PayloadRef, "object "); ok {
-				for _, o := range v.Objects.Items {
-					if o.ID == ref {
-						payload = unhex(t, o.Hex)
-					}
-				}
-			} else {
-				payload = unhex(t, v.record(t, d.PayloadRef).Record)
-			}
+			payload := v.payload(t, d.PayloadRef)
 			f := beef.Frame{Payload: payload}
 			f.DeliverCount, f.ContentID = d.DeliverCount, beef.ContentID(payload)
 			copy(f.TopicID[:], unhex(t, d.HeaderTopicID))
@@ -210,7 +201,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 	own := connect(t, e, lane.Request{Format: "frame"})
 	c := newCohort(t, func(b []byte) { handle(e, b) })
-	in := startIngress(t, lane.IngressConfig{Publisher: c, Limits: unlimited})
+	in := startIngress(t, lane.IngressConfig{Publishers: only(c), Limits: unlimited})
 	var want []byte
 	var recs [][]byte
 	for i, obj := range [][]byte{

@@ -2,6 +2,7 @@ package lane
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -17,14 +18,15 @@ import (
 // Ingress takes objects from publishers and puts them into the cohort (PROTOCOL
 // §7 Ingress doors). It is safe for concurrent use.
 type Ingress struct {
-	cfg       IngressConfig
-	hashKey   uint64
-	listeners []net.Listener
+	cfg     IngressConfig
+	outlets map[uint32]*outlet // by group; never changes
+	sockets []socket           // in the order of cfg.Doors
+	http    *sources           // of the HTTP door
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
-	queue  chan *object // to the publishing goroutine
+	gate   sync.Mutex // around wg.Add from outside and the end of ctx
 
 	conns   *semaphore.Weighted
 	large   *semaphore.Weighted // objects over largeObject being received
@@ -55,56 +57,98 @@ func NewIngress(cfg IngressConfig) (*Ingress, error) {
 	}
 	in := &Ingress{
 		cfg:     cfg,
-		hashKey: beef.HashKey(sender, cfg.Group),
-		queue:   make(chan *object),
+		outlets: make(map[uint32]*outlet, len(cfg.Publishers)),
+		http:    newSources(&cfg.Limits),
 		conns:   semaphore.NewWeighted(int64(cfg.Limits.Conns)),
 		large:   semaphore.NewWeighted(int64(cfg.Limits.LargeObjects)),
 		backlog: semaphore.NewWeighted(cfg.Limits.Backlog),
 		claims:  newClaims(cfg.Limits.Window, cfg.Limits.WindowAge),
 		rate:    nodeRate{objects: newBucket(cfg.Limits.NodeObjects)},
 	}
+	for group := range cfg.Publishers {
+		in.outlets[group] = in.newOutlet(group, sender)
+	}
 	in.ctx, in.cancel = context.WithCancel(context.Background())
 	if err := in.listen(); err != nil {
 		in.cancel()
 		return nil, err
 	}
-	in.wg.Go(in.publish) // ends with in.ctx
-	for i, l := range in.listeners {
-		in.wg.Go(func() { in.accept(l, &cfg.Doors[i]) }) // ends when Close closes l
+	for i := range in.sockets {
+		door := &in.cfg.Doors[i]
+		if l := in.sockets[i].stream; l != nil {
+			in.wg.Go(func() { in.accept(l, door) }) // ends when Close closes l
+		} else {
+			in.wg.Go(func() { in.readDatagrams(in.sockets[i].packets, door) }) // likewise
+		}
 	}
 	return in, nil
+}
+
+// socket is what one door listens on: stream, or packets if it is a UDP door.
+type socket struct {
+	stream  net.Listener
+	packets *net.UDPConn
+}
+
+func (s *socket) addr() net.Addr {
+	if s.stream != nil {
+		return s.stream.Addr()
+	}
+	return s.packets.LocalAddr()
+}
+
+func (s *socket) close() {
+	if s.stream != nil {
+		s.stream.Close() // the error is that it is closed
+	} else {
+		s.packets.Close()
+	}
 }
 
 // listen opens every door or none.
 func (in *Ingress) listen() error {
 	for i := range in.cfg.Doors {
-		addr, err := in.cfg.Doors[i].address()
-		if err == nil {
-			var l net.Listener
-			if l, err = net.Listen("tcp", addr); err == nil {
-				in.listeners = append(in.listeners, l)
-				continue
-			}
-			err = fmt.Errorf("lane: ingress door: %w", err)
+		s, err := in.cfg.Doors[i].listen()
+		if err != nil {
+			in.closeSockets()
+			return err
 		}
-		in.closeListeners()
-		return err
+		in.sockets = append(in.sockets, s)
 	}
 	return nil
 }
 
-func (in *Ingress) closeListeners() {
-	for _, l := range in.listeners {
-		l.Close() // the error is that it is closed
+func (d *Door) listen() (s socket, err error) {
+	addr, err := d.address()
+	if err != nil {
+		return s, err
+	}
+	if d.UDP {
+		var local *net.UDPAddr
+		if local, err = net.ResolveUDPAddr("udp", addr); err == nil {
+			s.packets, err = net.ListenUDP("udp", local)
+		}
+	} else {
+		s.stream, err = net.Listen("tcp", addr)
+	}
+	if err != nil {
+		return s, fmt.Errorf("lane: ingress door: %w", err)
+	}
+	return s, nil
+}
+
+func (in *Ingress) closeSockets() {
+	for i := range in.sockets {
+		in.sockets[i].close()
 	}
 }
 
 // Addrs returns the addresses that the doors listen on, in the order of
 // IngressConfig.Doors.
 func (in *Ingress) Addrs() []net.Addr {
-	addrs := make([]net.Addr, len(in.listeners))
-	for i, l := range in.listeners {
-		addrs[i] = l.Addr()
+	addrs := make([]net.Addr, len(in.sockets))
+	for i := range in.sockets {
+		addrs[i] = in.sockets[i].addr()
 	}
 	return addrs
 }
@@ -114,10 +158,24 @@ func (in *Ingress) Addrs() []net.Addr {
 // lost, as is everything that a publisher had on its way. Close waits for the
 // publisher, so one that may hold back is closed first. It may be called twice.
 func (in *Ingress) Close() error {
+	in.gate.Lock()
 	in.cancel()
-	in.closeListeners()
+	in.gate.Unlock()
+	in.closeSockets()
 	in.wg.Wait()
 	return nil
+}
+
+// enter counts a goroutine of somebody else's into those that Close waits for;
+// false: the ingress is closed.
+func (in *Ingress) enter() bool {
+	in.gate.Lock()
+	defer in.gate.Unlock()
+	if in.ctx.Err() != nil {
+		return false
+	}
+	in.wg.Add(1)
+	return true
 }
 
 // accept serves one door.
@@ -146,6 +204,9 @@ func (in *Ingress) accept(l net.Listener, door *Door) {
 			continue
 		}
 		in.counted.open.Add(1)
+		if door.TLS != nil {
+			nc = tls.Server(nc, door.TLS)
+		}
 		in.wg.Go(func() { // ends when the connection does; in.ctx closes it
 			in.serve(nc, door, src)
 			from.leave(time.Now(), origin)
@@ -191,12 +252,20 @@ func (r *nodeRate) object(now time.Time) time.Duration {
 	return r.objects.take(now, 1)
 }
 
+// over returns for how long the rate is overdrawn; 0: it is not.
+func (r *nodeRate) over(now time.Time) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.objects.wait(now)
+}
+
 // ingressCounts are the ingress's counters.
 type ingressCounts struct {
 	open                        atomic.Int64
 	accepted                    atomic.Uint64
+	datagrams, requests         atomic.Uint64
 	objects, bytes              atomic.Uint64
 	chunks, published           atomic.Uint64
-	refused, closed             counts
+	refused, closed, dropped    counts
 	rejected, failed, throttled counts
 }

@@ -23,7 +23,7 @@ import (
 // them together again.
 func TestFragments(t *testing.T) {
 	c := newCohort(t, nil)
-	in := startIngress(t, lane.IngressConfig{Publisher: c, Limits: unlimited})
+	in := startIngress(t, lane.IngressConfig{Publishers: only(c), Limits: unlimited})
 	const head = 4 + 1 + 1 + 4 // of a record with one topic of one byte
 	fits := beef.MaxChunk - beef.HeaderSize - head
 	sizes := map[int]int{ // object → chunks
@@ -78,7 +78,7 @@ func TestFragments(t *testing.T) {
 func TestDuplicates(t *testing.T) {
 	c := newCohort(t, nil)
 	in := startIngress(t, lane.IngressConfig{
-		Publisher: c, Limits: unlimited,
+		Publishers: only(c), Limits: unlimited,
 		Doors: []lane.Door{
 			{Addr: "127.0.0.1:0"},
 			{Addr: "127.0.0.1:0", DeliverCap: 2, Allow: loopback},
@@ -125,7 +125,7 @@ func TestFailedFragment(t *testing.T) {
 		}
 		return nil
 	}
-	in := startIngress(t, lane.IngressConfig{Publisher: c, Limits: unlimited})
+	in := startIngress(t, lane.IngressConfig{Publishers: only(c), Limits: unlimited})
 	submit(t, in.Addrs()[0], submission(t, "lost", 20000, "a"), submission(t, "kept", 20000, "a"))
 	got := in.Counters()
 	if got.Failed[lane.ReasonPublish] != 1 || got.Published != 1 || got.Chunks != 12 {
@@ -139,7 +139,7 @@ func TestBacklog(t *testing.T) {
 	c := newCohort(t, nil)
 	limits := unlimited
 	limits.Backlog = 8 * beef.MaxChunk
-	in := startIngress(t, lane.IngressConfig{Publisher: c, Limits: limits})
+	in := startIngress(t, lane.IngressConfig{Publishers: only(c), Limits: limits})
 	open := c.shut(t, &c.receipts)
 	const objects = 200
 	sent := make(chan struct{})
@@ -186,7 +186,7 @@ func TestRates(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			c := newCohort(t, nil)
-			in := startIngress(t, lane.IngressConfig{Publisher: c, Limits: test.limits})
+			in := startIngress(t, lane.IngressConfig{Publishers: only(c), Limits: test.limits})
 			var recs [][]byte
 			for i := range 30 { // one second's worth and half of one more
 				recs = append(recs, submission(t, string(rune('A'+i)), 990, "a"))
@@ -209,7 +209,7 @@ func TestRates(t *testing.T) {
 func TestIdleAndStalled(t *testing.T) {
 	limits := unlimited
 	limits.Idle, limits.Stall = 500*time.Millisecond, 50*time.Millisecond
-	in := startIngress(t, lane.IngressConfig{Publisher: newCohort(t, nil), Limits: limits})
+	in := startIngress(t, lane.IngressConfig{Publishers: only(newCohort(t, nil)), Limits: limits})
 	idle, stalled := dial(t, in.Addrs()[0]), dial(t, in.Addrs()[0])
 	write(t, stalled, []byte{0xBE, 0xEF, 1})
 	awaitClose(t, idle)
@@ -224,7 +224,7 @@ func TestConnectionBounds(t *testing.T) {
 	limits := unlimited
 	limits.Conns, limits.SourceConns = 3, 2
 	in := startIngress(t, lane.IngressConfig{
-		Publisher: newCohort(t, nil), Limits: limits,
+		Publishers: only(newCohort(t, nil)), Limits: limits,
 		Doors: []lane.Door{{Addr: "127.0.0.1:0"}, {Addr: "127.0.0.1:0"}},
 	})
 	one, other := in.Addrs()[0], in.Addrs()[1]
@@ -252,7 +252,7 @@ func TestConnectionBounds(t *testing.T) {
 func TestLargeObjects(t *testing.T) {
 	limits := unlimited
 	limits.LargeObjects = 1
-	in := startIngress(t, lane.IngressConfig{Publisher: newCohort(t, nil), Limits: limits})
+	in := startIngress(t, lane.IngressConfig{Publishers: only(newCohort(t, nil)), Limits: limits})
 	holder := dial(t, in.Addrs()[0])
 	large := submission(t, "large", 200<<10, "a")
 	write(t, holder, large[:150<<10])
@@ -276,7 +276,9 @@ func TestGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := startIngress(t, lane.IngressConfig{Publisher: c, Limits: unlimited, Group: group, ShardBits: bits})
+	in := startIngress(t, lane.IngressConfig{
+		Publishers: map[uint32]lane.Publisher{group: c}, Limits: unlimited, ShardBits: bits,
+	})
 	submit(t, in.Addrs()[0], submission(t, "in", 100, "tm_ship"), submission(t, "out", 100, "tm_slap"))
 	if got := in.Counters(); got.Published != 1 || got.Rejected[lane.ReasonGroup] != 1 {
 		t.Errorf("published %d, rejected %v", got.Published, got.Rejected)
@@ -291,7 +293,7 @@ func TestGroups(t *testing.T) {
 func TestSender(t *testing.T) {
 	c := newCohort(t, nil)
 	sender := netip.MustParseAddr("fd00::1234")
-	in := startIngress(t, lane.IngressConfig{Publisher: c, Limits: unlimited, Sender: sender})
+	in := startIngress(t, lane.IngressConfig{Publishers: only(c), Limits: unlimited, Sender: sender})
 	submit(t, in.Addrs()[0], submission(t, "sender", 100, "a"))
 	f, err := beef.ParseFrame(c.seen()[0])
 	if err != nil || f.HashKey != 0x07a4ed45d7f6528e { // of the vectors, for group 0x1000
@@ -303,7 +305,7 @@ func TestSender(t *testing.T) {
 func TestIngressClose(t *testing.T) {
 	var passed atomic.Bool
 	c := newCohort(t, nil)
-	in := startIngress(t, lane.IngressConfig{Publisher: c, Limits: unlimited})
+	in := startIngress(t, lane.IngressConfig{Publishers: only(c), Limits: unlimited})
 	open := c.shut(t, &c.calls)
 	idle, half, full := dial(t, in.Addrs()[0]), dial(t, in.Addrs()[0]), dial(t, in.Addrs()[0])
 	write(t, half, []byte{0xBE, 0xEF, 1})
@@ -334,23 +336,23 @@ func TestIngressClose(t *testing.T) {
 func TestIngressConfig(t *testing.T) {
 	c := newCohort(t, nil)
 	doors := []lane.Door{{Addr: "127.0.0.1:0"}}
-	taken := startIngress(t, lane.IngressConfig{Publisher: c}).Addrs()[0].String()
+	taken := startIngress(t, lane.IngressConfig{Publishers: only(c)}).Addrs()[0].String()
 	for _, test := range []struct {
 		name string
 		cfg  lane.IngressConfig
 		want string
 	}{
-		{"publisher", lane.IngressConfig{Doors: doors}, "Publisher"},
-		{"doors", lane.IngressConfig{Publisher: c}, "Doors"},
-		{"sender", lane.IngressConfig{Publisher: c, Doors: doors, Sender: netip.MustParseAddr("192.0.2.1")}, "192.0.2.1"},
-		{"bits", lane.IngressConfig{Publisher: c, Doors: doors, ShardBits: 16}, "16"},
-		{"group", lane.IngressConfig{Publisher: c, Doors: doors, Group: 0x1001}, "0x1001"},
-		{"object", lane.IngressConfig{Publisher: c, Doors: doors, MaxObject: 3}, "MaxObject"},
-		{"fragments", lane.IngressConfig{Publisher: c, Doors: doors, MaxObject: 1 << 30}, "MaxObject"},
-		{"limit", lane.IngressConfig{Publisher: c, Doors: doors, Limits: lane.IngressLimits{Conns: -1}}, "Conns"},
-		{"cap", lane.IngressConfig{Publisher: c, Doors: []lane.Door{{DeliverCap: 16}}}, "16"},
-		{"allow", lane.IngressConfig{Publisher: c, Doors: []lane.Door{{Allow: make([]netip.Prefix, 1)}}}, "Allow"},
-		{"taken", lane.IngressConfig{Publisher: c, Doors: []lane.Door{doors[0], {Addr: taken}}}, taken},
+		{"publisher", lane.IngressConfig{Doors: doors}, "Publishers"},
+		{"doors", lane.IngressConfig{Publishers: only(c)}, "Doors"},
+		{"sender", lane.IngressConfig{Publishers: only(c), Doors: doors, Sender: netip.MustParseAddr("192.0.2.1")}, "192.0.2.1"},
+		{"bits", lane.IngressConfig{Publishers: only(c), Doors: doors, ShardBits: 16}, "16"},
+		{"group", lane.IngressConfig{Publishers: map[uint32]lane.Publisher{0x1001: c}, Doors: doors}, "0x1001"},
+		{"object", lane.IngressConfig{Publishers: only(c), Doors: doors, MaxObject: 3}, "MaxObject"},
+		{"fragments", lane.IngressConfig{Publishers: only(c), Doors: doors, MaxObject: 1 << 30}, "MaxObject"},
+		{"limit", lane.IngressConfig{Publishers: only(c), Doors: doors, Limits: lane.IngressLimits{Conns: -1}}, "Conns"},
+		{"cap", lane.IngressConfig{Publishers: only(c), Doors: []lane.Door{{DeliverCap: 16}}}, "16"},
+		{"allow", lane.IngressConfig{Publishers: only(c), Doors: []lane.Door{{Allow: make([]netip.Prefix, 1)}}}, "Allow"},
+		{"taken", lane.IngressConfig{Publishers: only(c), Doors: []lane.Door{doors[0], {Addr: taken}}}, taken},
 	} {
 		in, err := lane.NewIngress(test.cfg)
 		if err == nil {
@@ -366,7 +368,7 @@ func TestIngressConfig(t *testing.T) {
 func TestLog(t *testing.T) {
 	var log logged
 	in := startIngress(t, lane.IngressConfig{
-		Publisher: newCohort(t, nil), Limits: unlimited,
+		Publishers: only(newCohort(t, nil)), Limits: unlimited,
 		Log: slog.New(slog.NewJSONHandler(&log, nil)),
 	})
 	nc := dial(t, in.Addrs()[0])
@@ -402,7 +404,7 @@ func (l *logged) Write(b []byte) (int, error) {
 // TestCollectors: every metric is described, and collects without complaint.
 func TestCollectors(t *testing.T) {
 	c := newCohort(t, nil)
-	in := startIngress(t, lane.IngressConfig{Publisher: c, Limits: unlimited})
+	in := startIngress(t, lane.IngressConfig{Publishers: only(c), Limits: unlimited})
 	e := startEgress(t, lane.EgressConfig{Dial: []lane.DialConfig{{Name: "sink", Addr: "127.0.0.1:1"}}})
 	rec := submission(t, "metrics", 100, "a")
 	submit(t, in.Addrs()[0], rec, rec, []byte("x"))

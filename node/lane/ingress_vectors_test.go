@@ -31,7 +31,7 @@ func TestRecordVectors(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := newCohort(t, nil)
-			in := startIngress(t, lane.IngressConfig{Publisher: c, Doors: []lane.Door{test.door}, Limits: unlimited})
+			in := startIngress(t, lane.IngressConfig{Publishers: only(c), Doors: []lane.Door{test.door}, Limits: unlimited})
 			var all []byte
 			var want [][]byte
 			for i, r := range v.Records.Items {
@@ -61,7 +61,7 @@ func TestFrameVectors(t *testing.T) {
 	c := newCohort(t, nil)
 	limits := unlimited
 	limits.Window = -1 // the same record comes in several vectors
-	in := startIngress(t, lane.IngressConfig{Publisher: c, Limits: limits})
+	in := startIngress(t, lane.IngressConfig{Publishers: only(c), Limits: limits})
 	objects := make(map[string][]byte)
 	for _, o := range v.Objects.Items {
 		objects[o.ID] = unhex(t, o.Hex)
@@ -103,7 +103,7 @@ func compareChunks(t *testing.T, got, want [][]byte) {
 func TestDetectVectors(t *testing.T) {
 	v := mustVectors(t)
 	c := newCohort(t, nil)
-	in := startIngress(t, lane.IngressConfig{Publisher: c, Limits: unlimited})
+	in := startIngress(t, lane.IngressConfig{Publishers: only(c), Limits: unlimited})
 	bare := uint64(0)
 	for _, d := range v.Detect.Items {
 		nc := dial(t, in.Addrs()[0])
@@ -167,7 +167,7 @@ func (o outcome) check(t *testing.T, recordsOnly bool, words string, send func(n
 	limits := unlimited
 	limits.Window = -1
 	in := startIngress(t, lane.IngressConfig{
-		Publisher: c, Limits: limits,
+		Publishers: only(c), Limits: limits,
 		Doors: []lane.Door{{Addr: "127.0.0.1:0", RecordsOnly: recordsOnly}},
 	})
 	other := dial(t, in.Addrs()[0]) // is not touched by what happens beside it
@@ -267,7 +267,7 @@ func TestOversizeVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := newCohort(t, nil)
-	in := startIngress(t, lane.IngressConfig{Publisher: c, Limits: unlimited, MaxObject: bound})
+	in := startIngress(t, lane.IngressConfig{Publishers: only(c), Limits: unlimited, MaxObject: bound})
 	submit(t, in.Addrs()[0], atBound, over, small)
 	got := in.Counters()
 	if got.Published != 2 || got.Rejected[beef.ReasonOversize] != 1 || len(got.Closed) != 0 {

@@ -125,6 +125,11 @@ func (c *cohort) seen() [][]byte {
 	return append([][]byte(nil), c.chunks...)
 }
 
+// only is the one group of an unsharded plane.
+func only(p lane.Publisher) map[uint32]lane.Publisher {
+	return map[uint32]lane.Publisher{beef.BaseGroup: p}
+}
+
 // unlimited takes every rate off.
 var unlimited = lane.IngressLimits{Objects: -1, Bytes: -1, NodeObjects: -1}
 

@@ -1,10 +1,12 @@
 package lane
 
-// Publisher is what an Ingress needs of the node: feed indices, and the
-// publication of payloads under them. An Ingress calls it from one goroutine.
+// Publisher is what an Ingress needs of the node for one group: feed indices, and
+// the publication of payloads under them. An Ingress calls it from one goroutine at
+// a time.
 type Publisher interface {
 	// Reserve returns the first of n consecutive feed indices, which follow
-	// those of the call before.
+	// those of the call before. It may wait, and must return once the publisher is
+	// closed.
 	Reserve(n int) (first uint64, err error)
 	// PublishAtAsync publishes payload, at most beef.MaxChunk bytes, under a reserved
 	// index. It may block while the broker holds back, and must return once the

@@ -2,10 +2,11 @@ package lane
 
 import "time"
 
-// bucket is a token bucket that may go into debt: take always succeeds and says
-// how long the caller has to stay away. A door reads what the kernel hands it in
-// one piece, so it knows the cost only after the fact; the debt is what it then
-// leaves the socket unread for. Holders serialise access.
+// bucket is a token bucket that may go into debt. take always succeeds and says
+// how long the caller has to stay away: a TCP door reads what the kernel hands it
+// in one piece, so it knows the cost only after the fact; the debt is what it then
+// leaves the socket unread for. A door that cannot hold anybody back asks wait
+// before it takes. Holders serialise access.
 type bucket struct {
 	rate  float64 // tokens a second; 0 or less = no limit
 	burst float64 // most tokens saved up: one second's worth
@@ -23,6 +24,19 @@ func (b *bucket) take(now time.Time, n float64) time.Duration {
 	}
 	b.refill(now)
 	b.have -= n
+	return b.debt()
+}
+
+// wait returns how long it takes until the bucket is out of debt; 0: it is.
+func (b *bucket) wait(now time.Time) time.Duration {
+	if b.rate <= 0 {
+		return 0
+	}
+	b.refill(now)
+	return b.debt()
+}
+
+func (b *bucket) debt() time.Duration {
 	if b.have >= 0 {
 		return 0
 	}

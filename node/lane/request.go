@@ -2,12 +2,11 @@ package lane
 
 import (
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"unicode/utf8"
+	"net/url"
 
 	"treecast/wire/beef"
 )
@@ -16,8 +15,8 @@ import (
 // §7 Egress lanes).
 const MaxRequest = 16 << 10
 
-// Request is the election line that a consumer sends first: one line of JSON
-// (PROTOCOL §7 Egress lanes).
+// Request is what a consumer asks for: one line of JSON that it sends first, or the
+// query of its HTTP request (PROTOCOL §7 Egress lanes).
 type Request struct {
 	// Topics are names or 64 hex digits; none = all.
 	Topics []string `json:"topics,omitempty"`
@@ -48,44 +47,58 @@ func ParseRequest(line []byte) (Request, error) {
 	return r, nil
 }
 
+// parseQuery reads the query of GET /deliver. The error is meant for the consumer
+// to read.
+func parseQuery(q url.Values) (r Request, err error) {
+	for name, values := range q {
+		switch name {
+		case "topics":
+			r.Topics, err = splitList(values)
+		case "versions":
+			r.Versions, err = splitList(values)
+		case "format":
+			r.Format, err = oneOf(values)
+		case "resume":
+			r.Resume, err = oneOf(values)
+		default:
+			err = errors.New("unknown")
+		}
+		if err != nil {
+			return r, fmt.Errorf("lane: query: %.64q: %w", name, err)
+		}
+	}
+	return r, nil
+}
+
+func oneOf(values []string) (string, error) {
+	if len(values) != 1 {
+		return "", fmt.Errorf("%d values, want one", len(values))
+	}
+	return values[0], nil
+}
+
 // Election returns what the request elects and the format it asks for.
 func (r *Request) Election() (beef.Election, Format, error) {
 	var e beef.Election
 	for _, t := range r.Topics {
 		id, err := ParseTopic(t)
 		if err != nil {
-			return e, 0, fmt.Errorf("lane: election line: %w", err)
+			return e, 0, fmt.Errorf("lane: election: %w", err)
 		}
 		e.Topics = append(e.Topics, id)
 	}
 	for _, name := range r.Versions {
 		v, ok := beef.ParseVersion(name)
 		if !ok {
-			return e, 0, fmt.Errorf("lane: election line: version %q, want beef, beefv2 or atomic", name)
+			return e, 0, fmt.Errorf("lane: election: version %q, want beef, beefv2 or atomic", name)
 		}
 		e.Versions = append(e.Versions, v)
 	}
 	format, err := ParseFormat(r.Format)
 	if err != nil {
-		return e, 0, fmt.Errorf("lane: election line: %w", err)
+		return e, 0, fmt.Errorf("lane: election: %w", err)
 	}
 	return e, format, nil
-}
-
-// ParseTopic returns the identifier of a topic given as 64 hex digits, or else by
-// its name: 1..beef.MaxTopicName bytes of UTF-8.
-func ParseTopic(s string) (beef.TopicID, error) {
-	var id beef.TopicID
-	if len(s) == hex.EncodedLen(len(id)) {
-		if b, err := hex.DecodeString(s); err == nil {
-			copy(id[:], b)
-			return id, nil
-		}
-	}
-	if s == "" || len(s) > beef.MaxTopicName || !utf8.ValidString(s) {
-		return id, fmt.Errorf("topic %q, want 64 hex digits or a name of 1..%d bytes", s, beef.MaxTopicName)
-	}
-	return beef.TopicIDOf(s), nil
 }
 
 // Format is what a consumer gets for each object.

@@ -50,6 +50,23 @@ func sourceOf(addr netip.Addr) netip.Prefix {
 func (s *sources) enter(now time.Time, from netip.Prefix) (*source, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	src := s.find(from)
+	if src.conns >= s.conns {
+		return nil, false
+	}
+	src.conns++
+	return src, true
+}
+
+// at returns a source that has no connections, as that of a datagram.
+func (s *sources) at(from netip.Prefix) *source {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.find(from)
+}
+
+// find returns the source, made if need be; called under mu.
+func (s *sources) find(from netip.Prefix) *source {
 	src, ok := s.from[from]
 	if !ok {
 		if len(s.from) >= maxSources {
@@ -58,11 +75,7 @@ func (s *sources) enter(now time.Time, from netip.Prefix) (*source, bool) {
 		src = &source{objects: newBucket(s.objects), bytes: newBucket(s.bytes)}
 		s.from[from] = src
 	}
-	if src.conns >= s.conns {
-		return nil, false
-	}
-	src.conns++
-	return src, true
+	return src
 }
 
 // leave counts a connection out.
@@ -104,4 +117,17 @@ func (s *source) object(now time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.objects.take(now, 1)
+}
+
+// over returns for how long the source is over a rate, and which; 0: it is not.
+func (s *source) over(now time.Time) (reason string, wait time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if wait := s.objects.wait(now); wait > 0 {
+		return ReasonObjects, wait
+	}
+	if wait := s.bytes.wait(now); wait > 0 {
+		return ReasonBytes, wait
+	}
+	return "", 0
 }

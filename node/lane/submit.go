@@ -6,92 +6,82 @@ import (
 	"treecast/wire/beef"
 )
 
-// settleWait bounds how long a connection that ended well stays open for its
-// last objects.
-const settleWait = 30 * time.Second
-
-// submit passes one object on. Its views end with the call, so all that is
-// needed of it is copied here, once, into the chunks that are published.
-func (c *conn) submit(sub *beef.Submission) {
-	in := c.in
-	if group, err := beef.GroupIndex(sub.Frame.TopicID, in.cfg.ShardBits); err != nil || group != in.cfg.Group {
-		c.reject(ReasonGroup, "topic", sub.Frame.TopicID.String())
-		return
+// claim judges what a decoder cannot: the object's group, its size in chunks and
+// whether it was submitted before. With an empty reason the object holds its pair
+// and is to be handed on or abandoned; else it is rejected, and still names its
+// pair.
+func (in *Ingress) claim(sub *beef.Submission, deliverable int, from origin) (o *object, reason string) {
+	f := &sub.Frame
+	sub.Allow(deliverable)
+	o = &object{
+		key:          pairOf(f.ContentID, f.TopicID),
+		contentID:    f.ContentID,
+		topicID:      f.TopicID,
+		deliverCount: f.DeliverCount,
+		payload:      len(f.Payload),
+		from:         from,
 	}
-	count, err := beef.ChunkCount(len(sub.Frame.Payload))
+	group, err := beef.GroupIndex(f.TopicID, in.cfg.ShardBits)
 	if err != nil {
-		c.reject(ReasonFragments, "err", err)
-		return
+		panic(err) // NewIngress has checked ShardBits
 	}
-	sub.Allow(c.count)
-	sub.Frame.HashKey = in.hashKey
-	o := &object{
-		key:          pairOf(sub.Frame.ContentID, sub.Frame.TopicID),
-		deliverCount: sub.Frame.DeliverCount,
-		payload:      len(sub.Frame.Payload),
-		weight:       min(int64(count)*beef.MaxChunk, in.cfg.Limits.Backlog),
-		from:         c,
+	if o.to = in.outlets[group]; o.to == nil {
+		return o, ReasonGroup
 	}
+	if o.count, err = beef.ChunkCount(o.payload); err != nil {
+		return o, ReasonFragments
+	}
+	o.weight = min(int64(o.count)*beef.MaxChunk, in.cfg.Limits.Backlog)
 	if !in.claims.claim(time.Now(), o.key, o.deliverCount) {
-		c.reject(ReasonDuplicate, "topic", sub.Frame.TopicID.String())
+		return o, ReasonDuplicate
+	}
+	return o, ""
+}
+
+// abandon gives up an object that was claimed and cannot be handed on.
+func (in *Ingress) abandon(o *object) {
+	in.claims.settle(time.Now(), o.key, o.deliverCount, 0, false)
+}
+
+// hand passes a claimed object on, which has its share of the backlog. The frame's
+// views end with the call, so all that is needed of it is copied here, once, into
+// the chunks that are published.
+func (in *Ingress) hand(o *object, f *beef.Frame) {
+	f.HashKey = o.to.hashKey
+	in.chunks.cut(f, o)
+	in.counted.objects.Add(1)
+	in.counted.bytes.Add(uint64(o.payload))
+	o.to.put(o)
+}
+
+// reject counts and logs an object that is refused.
+func (in *Ingress) reject(reason, door, remote string, args ...any) {
+	in.counted.rejected.add(reason)
+	in.cfg.Log.Debug("object rejected", append(args, "door", door, "remote", remote, "reason", reason)...)
+}
+
+// fail counts and logs the loss of an object once, whichever chunk it was.
+func (in *Ingress) fail(o *object, reason string, err error) {
+	if !o.lost.CompareAndSwap(nil, &err) {
 		return
 	}
-	if !c.reserve(o.weight) {
+	in.counted.failed.add(reason)
+	in.cfg.Log.Warn("object not published", "reason", reason, "remote", o.from.remote(),
+		"bytes", o.payload, "err", err)
+}
+
+// settle ends one chunk, and with the last one the object.
+func (in *Ingress) settle(o *object) {
+	if o.left.Add(-1) > 0 {
 		return
 	}
-	if o.chunks, err = in.chunks.cut(&sub.Frame, count); err != nil {
-		panic(err) // ChunkCount has counted them
+	lost := o.lost.Load()
+	in.claims.settle(time.Now(), o.key, o.deliverCount, o.seq, lost == nil)
+	in.backlog.Release(o.weight)
+	if lost != nil {
+		o.from.settled(*lost)
+		return
 	}
-	c.pending.Add(1)
-	select {
-	case in.queue <- o:
-		in.counted.objects.Add(1)
-		in.counted.bytes.Add(uint64(o.payload))
-	case <-in.ctx.Done():
-		c.pending.Add(-1)
-	}
-}
-
-// reserve takes n bytes of the backlog, waiting for the publisher to settle what
-// it has; false when the ingress was closed.
-func (c *conn) reserve(n int64) bool {
-	if c.in.backlog.TryAcquire(n) {
-		return true
-	}
-	c.in.counted.throttled.add(ReasonBacklog)
-	before := time.Now()
-	err := c.in.backlog.Acquire(c.in.ctx, n)
-	c.started = c.started.Add(time.Since(before))
-	return err == nil
-}
-
-func (c *conn) reject(reason string, args ...any) {
-	c.in.counted.rejected.add(reason)
-	c.in.cfg.Log.Debug("object rejected", append(args,
-		"door", c.door.name(), "remote", c.remote, "reason", reason)...)
-}
-
-// settled says that one of the connection's objects is.
-func (c *conn) settled() {
-	c.pending.Add(-1)
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
-}
-
-// awaitSettled keeps the connection of a publisher that has sent all it had open
-// until every object is published or lost, so that the close tells it.
-func (c *conn) awaitSettled() {
-	t := time.NewTimer(settleWait)
-	defer t.Stop()
-	for c.pending.Load() > 0 {
-		select {
-		case <-c.wake:
-		case <-t.C:
-			return
-		case <-c.in.ctx.Done():
-			return
-		}
-	}
+	in.counted.published.Add(1)
+	o.from.settled(nil)
 }

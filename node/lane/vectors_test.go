@@ -52,7 +52,8 @@ type vectors struct {
 			ID   string `json:"id"`
 			Hex  string `json:"hex"`
 			Spec struct {
-				Stream string `json:"stream"`
+				Stream   string `json:"stream"`
+				Datagram string `json:"datagram"`
 			} `json:"spec"`
 		} `json:"items"`
 		Oversize struct {
@@ -64,7 +65,8 @@ type vectors struct {
 			ID   string `json:"id"`
 			Hex  string `json:"hex"`
 			Spec struct {
-				Stream string `json:"stream"`
+				Stream   string `json:"stream"`
+				Datagram string `json:"datagram"`
 			} `json:"spec"`
 		} `json:"items"`
 	} `json:"invalid_frames"`

@@ -8,6 +8,7 @@ import (
 	"github.com/multiformats/go-multiaddr"
 
 	"treecast/node"
+	"treecast/node/api/bearer"
 	"treecast/node/lane"
 	"treecast/wire"
 	"treecast/wire/beef"
@@ -17,25 +18,39 @@ import (
 type Config struct {
 	// Node is the node itself; its Log is Log.
 	Node node.Config
-	// Broker makes this node the root of the BEEF cohort, signing with the
-	// publisher key of the data directory; it then opens the cohort if it has a
-	// door or an Admin.
+	// Broker makes this node the root of the BEEF cohorts, signing with the
+	// publisher key of the data directory; it then opens them if it has an ingress or
+	// an Admin.
 	Broker bool
-	// Join are the cohorts to join.
+	// Join are the cohorts to join. The entries of Topic are those of every BEEF
+	// cohort, however many groups the plane has.
 	Join []Join
-	// Admin and Publishers pin the cohorts joined; of a broker's own cohort they
+	// ShardBits is how many leading bits of a TopicID choose the group, and so the
+	// cohort, that carries it: 0..15, the same at every node of the plane.
+	ShardBits int
+	// Groups are the groups that this node is in whoever its consumers are. None: all
+	// of them for a broker or an ingress, else those of the consumers' topics alone.
+	Groups []uint32
+	// Admin and Publishers pin the cohorts joined; of a broker's own cohorts they
 	// are the admin, zero for the publisher key, and the list.
 	Admin      *wire.Owner
 	Publishers []wire.Owner
-	// Doors are the ingress's; none = no ingress. Only a broker has any.
-	Doors []lane.Door
+	// Doors are the ingress's raw ports. With an API there is POST /submit beside
+	// them, for which HTTPToken, if set, is asked instead of the API's; a HTTPToken
+	// alone makes an ingress without a raw port. An ingress of a node that is no
+	// broker publishes through its parents.
+	Doors     []lane.Door
+	HTTPToken *bearer.Token
+	// DeliverCap is that of POST /submit with HTTPToken.
+	DeliverCap int
 	// IngressLimits bound what publishers can make the node do.
 	IngressLimits lane.IngressLimits
 	// Sender is the IPv6 address of the ingress's flow; the zero Addr is derived.
 	Sender netip.Addr
 	// ObjectMax bounds an object in bytes, at both doors; 0 = 16 MiB.
 	ObjectMax int
-	// EgressDial and EgressListen are the egress's lanes; none = no egress.
+	// EgressDial and EgressListen are the egress's raw lanes; with an API there is
+	// GET /deliver beside them, or alone.
 	EgressDial   []lane.DialConfig
 	EgressListen string
 	// API is the address of the HTTP API, host:port; empty = none. Off loopback
@@ -51,18 +66,57 @@ type Join struct {
 	Entries []multiaddr.Multiaddr // each with /p2p
 }
 
-// Topic is the topic of the BEEF plane's one cohort, that of group 0x1000.
+// Topic is the topic of the BEEF plane's first cohort, that of group 0x1000, and its
+// only one without sharding.
 func Topic() wire.Topic { return beef.CohortTopic(beef.BaseGroup) }
 
-// Opens says whether this node opens the BEEF cohort.
+// Opens says whether this node opens the BEEF cohorts.
 func (cfg *Config) Opens() bool {
-	return cfg.Broker && (len(cfg.Doors) > 0 || cfg.Admin != nil)
+	return cfg.Broker && (cfg.Ingress() || cfg.Admin != nil)
 }
 
-// Joins says whether it joins the BEEF cohort.
+// Joins says whether it joins BEEF cohorts.
 func (cfg *Config) Joins() bool {
 	return slices.ContainsFunc(cfg.Join, func(j Join) bool { return j.Topic == Topic() })
 }
 
+// Ingress says whether objects are taken.
+func (cfg *Config) Ingress() bool { return len(cfg.Doors) > 0 || cfg.HTTPToken != nil }
+
 // egress says whether objects are to be delivered.
-func (cfg *Config) egress() bool { return len(cfg.EgressDial) > 0 || cfg.EgressListen != "" }
+func (cfg *Config) egress() bool {
+	raw := len(cfg.EgressDial) > 0 || cfg.EgressListen != ""
+	return raw || cfg.API != "" && (cfg.Opens() || cfg.Joins())
+}
+
+// fixedGroups are the groups that the node is in from start to end, in order.
+func (cfg *Config) fixedGroups() []uint32 {
+	if cfg.ShardBits == 0 {
+		return []uint32{beef.BaseGroup}
+	}
+	groups := slices.Clone(cfg.Groups)
+	if len(groups) == 0 && (cfg.Opens() || cfg.Ingress()) {
+		for i := range uint32(1) << cfg.ShardBits {
+			groups = append(groups, beef.BaseGroup+i)
+		}
+	}
+	slices.Sort(groups)
+	return slices.Compact(groups)
+}
+
+// withRoom gives a sharded node the room that its cohorts take: one each, and a
+// stream each to one and the same peer.
+func (cfg Config) withRoom() Config {
+	if cfg.ShardBits == 0 {
+		return cfg
+	}
+	const spare = 64 // for what is no cohort of the plane, and for streams that cross
+	l := &cfg.Node.Limits
+	if most := len(cfg.fixedGroups()) + spare; l.Cohorts == 0 && most > 4096 {
+		l.Cohorts = most
+	}
+	if l.StreamsPerPeer == 0 {
+		l.StreamsPerPeer = 2<<cfg.ShardBits + spare
+	}
+	return cfg
+}

@@ -21,17 +21,14 @@ import (
 // Running is a node with its doors, from Start until Close. Its methods may be
 // called by several goroutines.
 type Running struct {
-	log       *slog.Logger
-	node      *node.Node
-	beef      *node.Cohort // nil: the BEEF cohort is neither opened nor joined
-	key       *soc.Key     // the publisher key; nil until it is needed
-	publisher *node.Publisher
-	ingress   *lane.Ingress
-	egress    *lane.Egress
-	api       *api.Server
+	node       *node.Node
+	plane      *plane
+	key        *soc.Key // the publisher key; nil until it is needed
+	publishers []*publisher
+	ingress    *lane.Ingress
+	egress     *lane.Egress
+	api        *api.Server
 
-	stop context.CancelFunc // ends feeding
-	fed  sync.WaitGroup
 	once sync.Once
 	err  error
 }
@@ -44,6 +41,7 @@ func Start(cfg Config) (*Running, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
+	cfg = cfg.withRoom()
 	cfg.Node.Log = cfg.Log
 	metrics := prometheus.NewRegistry()
 	if cfg.API != "" {
@@ -53,7 +51,7 @@ func Start(cfg Config) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Running{log: cfg.Log, node: n, stop: func() {}}
+	r := &Running{node: n, plane: newPlane(n, &cfg)}
 	err = r.start(&cfg)
 	if err == nil && cfg.API != "" {
 		err = r.startAPI(&cfg, metrics)
@@ -78,17 +76,17 @@ func (r *Running) start(cfg *Config) error {
 			return err
 		}
 	}
-	if len(cfg.Doors) > 0 {
+	if cfg.Ingress() {
 		return r.startIngress(cfg)
 	}
 	return nil
 }
 
-// ErrPublisher says that the ingress of a broker may not publish: its key is
-// neither the configured admin's nor listed.
+// ErrPublisher says that an ingress may not publish: its key is neither the
+// configured admin's nor listed.
 var ErrPublisher = errors.New("beefnode: the publisher key is neither the admin's nor among the publishers")
 
-// open makes this node the broker of the BEEF cohort.
+// open makes this node the broker of the BEEF cohorts.
 func (r *Running) open(cfg *Config) error {
 	owner, err := r.owner()
 	if err != nil {
@@ -98,15 +96,21 @@ func (r *Running) open(cfg *Config) error {
 	if cfg.Admin != nil {
 		admin = *cfg.Admin
 	}
-	if len(cfg.Doors) > 0 && owner != admin && !slices.Contains(cfg.Publishers, owner) {
+	if cfg.Ingress() && owner != admin && !slices.Contains(cfg.Publishers, owner) {
 		return fmt.Errorf("%w: %v", ErrPublisher, owner)
 	}
-	spec := beefSpec(admin, cfg.Publishers)
-	r.beef, err = r.node.Open(spec)
-	if errors.Is(err, node.ErrServed) {
-		return fmt.Errorf("beefnode: the data directory holds the BEEF cohort with another admin or publisher list: %w", err)
+	for _, group := range cfg.fixedGroups() {
+		err := r.plane.enter(group, true, func(group uint32) (*node.Cohort, error) {
+			return r.node.Open(beefSpec(group, admin, cfg.Publishers))
+		})
+		if errors.Is(err, node.ErrServed) {
+			return fmt.Errorf("beefnode: the data directory holds a BEEF cohort with another admin or publisher list: %w", err)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // owner is the publisher key's address; the key is asked for once, as a node
@@ -122,95 +126,71 @@ func (r *Running) owner() (wire.Owner, error) {
 	return wire.Owner(r.key.Owner()), nil
 }
 
-// beefSpec is the BEEF cohort's: FEED_TOPIC, published by its admin alone or by
-// the listed owners too (PROTOCOL §7).
-func beefSpec(admin wire.Owner, publishers []wire.Owner) wire.Spec {
-	spec := wire.Spec{
-		Topic: Topic(), Binding: wire.BindingFeedTopic, Regime: wire.RegimeExplicitSingle, Admin: admin[:],
-	}
-	if len(publishers) > 0 {
-		spec.Regime = wire.RegimeExplicitList
-	}
-	for i := range publishers {
-		spec.Publishers = append(spec.Publishers, publishers[i][:])
-	}
-	return spec
-}
-
 func (r *Running) join(cfg *Config) error {
-	for _, j := range cfg.Join {
-		opt := node.CohortOptions{Topic: j.Topic, Entries: j.Entries, Admin: cfg.Admin, Publishers: cfg.Publishers}
-		c, err := r.node.Join(opt)
-		if err != nil {
-			return err
+	if cfg.Joins() {
+		for _, group := range cfg.fixedGroups() {
+			if err := r.plane.enter(group, true, r.plane.join); err != nil {
+				return err
+			}
 		}
+	}
+	for _, j := range cfg.Join {
 		if j.Topic == Topic() {
-			r.beef = c
+			continue
+		}
+		opt := node.CohortOptions{Topic: j.Topic, Entries: j.Entries, Admin: cfg.Admin, Publishers: cfg.Publishers}
+		if _, err := r.node.Join(opt); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (r *Running) startEgress(cfg *Config) error {
-	if r.beef == nil {
-		return fmt.Errorf("beefnode: an egress needs the BEEF cohort")
+func (r *Running) startEgress(cfg *Config) (err error) {
+	if !cfg.Opens() && !cfg.Joins() {
+		return errors.New("beefnode: an egress needs the BEEF cohort")
 	}
-	egress, err := lane.NewEgress(lane.EgressConfig{
-		Dial: cfg.EgressDial, Listen: cfg.EgressListen, MaxObject: cfg.ObjectMax, Log: cfg.Log,
+	r.egress, err = lane.NewEgress(lane.EgressConfig{
+		Dial: cfg.EgressDial, Listen: cfg.EgressListen, ShardBits: cfg.ShardBits, MaxObject: cfg.ObjectMax, Log: cfg.Log,
 	})
 	if err != nil {
 		return err
 	}
-	r.egress = egress
-	ctx, stop := context.WithCancel(context.Background())
-	r.stop = stop
-	sub, err := r.beef.Subscribe(node.SubscribeOptions{})
-	if err != nil {
-		return err
-	}
-	r.fed.Go(func() { r.feed(ctx, sub) }) // ends with ctx or the cohort
-	return nil
-}
-
-// feed carries what the cohort delivers to the egress, which never blocks; so
-// falling behind takes a machine that is overloaded, and is said.
-func (r *Running) feed(ctx context.Context, sub *node.Subscription) {
-	for {
-		m, err := sub.Next(ctx)
-		switch {
-		case err == nil:
-			r.egress.Handle(lane.Message{
-				Payload: m.Payload, Owner: m.Owner, Index: m.Index, HasIndex: m.HasIndex, Release: m.Release,
-			})
-			continue
-		case !errors.Is(err, node.ErrSlow):
-			sub.Close()
-			return
-		}
-		r.log.Error("egress fell behind the cohort: objects are lost")
-		sub.Close()
-		if sub, err = r.beef.Subscribe(node.SubscribeOptions{}); err != nil {
-			return
-		}
-	}
+	return r.plane.deliver(r.egress)
 }
 
 func (r *Running) startIngress(cfg *Config) error {
-	if r.beef == nil {
-		return fmt.Errorf("beefnode: an ingress needs the BEEF cohort")
+	cohorts := r.plane.fixed()
+	if len(cohorts) == 0 {
+		return errors.New("beefnode: an ingress needs the BEEF cohort")
 	}
-	if _, err := r.owner(); err != nil {
-		return err
-	}
-	publisher, err := r.beef.Publisher(r.key)
+	owner, err := r.owner()
 	if err != nil {
 		return err
 	}
-	r.publisher = publisher
-	r.ingress, err = lane.NewIngress(lane.IngressConfig{
-		Publisher: r.publisher, Doors: cfg.Doors, Overlay: r.node.Overlay(), Sender: cfg.Sender,
+	if cfg.Admin != nil && owner != *cfg.Admin && !slices.Contains(cfg.Publishers, owner) {
+		return fmt.Errorf("%w: %v", ErrPublisher, owner)
+	}
+	ways := make(map[uint32]lane.Publisher, len(cohorts))
+	for group, c := range cohorts {
+		p := newPublisher(c, r.key)
+		if _, err := p.tryOpen(); err != nil && !errors.Is(err, node.ErrNoSpec) {
+			return err
+		}
+		r.publishers = append(r.publishers, p)
+		ways[group] = p
+	}
+	lc := lane.IngressConfig{
+		Publishers: ways, ShardBits: cfg.ShardBits, Doors: cfg.Doors, Overlay: r.node.Overlay(), Sender: cfg.Sender,
 		MaxObject: cfg.ObjectMax, Limits: cfg.IngressLimits, Log: cfg.Log,
-	})
+	}
+	if cfg.API != "" {
+		lc.HTTP = &lane.HTTPDoor{Token: cfg.HTTPToken}
+		if cfg.HTTPToken != nil {
+			lc.HTTP.DeliverCap = cfg.DeliverCap
+		}
+	}
+	r.ingress, err = lane.NewIngress(lc)
 	return err
 }
 
@@ -226,26 +206,43 @@ func (r *Running) startAPI(cfg *Config, metrics *prometheus.Registry) (err error
 			return fmt.Errorf("beefnode: metrics: %w", err)
 		}
 	}
-	r.api, err = api.New(r.node, api.Config{
-		Addr: cfg.API, TokenFile: cfg.APITokenFile, Gatherer: metrics, Log: cfg.Log,
-	})
+	ac := api.Config{Addr: cfg.API, TokenFile: cfg.APITokenFile, Gatherer: metrics, Log: cfg.Log}
+	if r.ingress != nil {
+		ac.Routes = append(ac.Routes, api.Route{
+			Pattern: "POST /submit", Handler: r.ingress.Handler(), OwnToken: cfg.HTTPToken != nil,
+		})
+	}
+	if r.egress != nil {
+		ac.Routes = append(ac.Routes, api.Route{Pattern: "GET /deliver", Handler: r.egress.Handler()})
+	}
+	r.api, err = api.New(r.node, ac)
 	return err
 }
 
 // Publisher is the owner under which the ingress publishes; false if there is no
 // ingress.
 func (r *Running) Publisher() (owner wire.Owner, ok bool) {
-	if r.publisher == nil {
+	if r.ingress == nil {
 		return owner, false
 	}
-	return r.publisher.Owner(), true
+	return wire.Owner(r.key.Owner()), true
 }
 
 // Node is the node itself.
 func (r *Running) Node() *node.Node { return r.node }
 
-// Cohort is the BEEF cohort; nil if this node has no part in it.
-func (r *Running) Cohort() *node.Cohort { return r.beef }
+// Cohort is the BEEF cohort, of several that of the first group; nil if this node is
+// in none.
+func (r *Running) Cohort() *node.Cohort {
+	if all := r.plane.cohorts(); len(all) > 0 {
+		return all[0]
+	}
+	return nil
+}
+
+// Cohorts are the BEEF cohorts that this node is in now, in the order of their
+// groups.
+func (r *Running) Cohorts() []*node.Cohort { return r.plane.cohorts() }
 
 // Doors are the addresses of the ingress, in the order of Config.Doors.
 func (r *Running) Doors() []net.Addr {
@@ -285,21 +282,20 @@ func (r *Running) Close() error {
 // end stops everything, the node as out says.
 func (r *Running) end(out func() error) error {
 	r.once.Do(func() {
-		if r.publisher != nil {
-			r.publisher.Close() // first: the ingress waits for what it handed over
+		for _, p := range r.publishers {
+			p.close() // first: the ingress waits for what it handed over
 		}
 		var errs []error
-		if r.api != nil {
-			errs = append(errs, r.api.Close())
-		}
 		if r.ingress != nil {
 			errs = append(errs, r.ingress.Close())
 		}
 		errs = append(errs, out())
-		r.stop()
-		r.fed.Wait() // what the cohort has delivered goes to the egress first
+		r.plane.close() // what the cohorts have delivered goes to the egress first
 		if r.egress != nil {
 			errs = append(errs, r.egress.Close())
+		}
+		if r.api != nil { // after the doors, whose requests it waits for
+			errs = append(errs, r.api.Close())
 		}
 		r.err = errors.Join(errs...)
 	})

@@ -90,8 +90,14 @@ func (c *Consumer) Fetch(ctx context.Context, addr string, e Election) error {
 	return c.read(ctx, conn)
 }
 
+// source is one connection of whatever kind.
+type source interface {
+	io.ReadCloser
+	RemoteAddr() net.Addr
+}
+
 // read takes the records of one connection and closes it.
-func (c *Consumer) read(ctx context.Context, conn net.Conn) error {
+func (c *Consumer) read(ctx context.Context, conn source) error {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
 	defer conn.Close()
@@ -128,7 +134,7 @@ func (c *Consumer) read(ctx context.Context, conn net.Conn) error {
 }
 
 // drain hands over the records that are complete.
-func (c *Consumer) drain(conn net.Conn, scanner *beef.DeliveryScanner) error {
+func (c *Consumer) drain(conn source, scanner *beef.DeliveryScanner) error {
 	for {
 		d, err := scanner.Next()
 		switch {
@@ -149,7 +155,7 @@ func (c *Consumer) drain(conn net.Conn, scanner *beef.DeliveryScanner) error {
 	}
 }
 
-func (c *Consumer) refuse(conn net.Conn, err error, kept bool) error {
+func (c *Consumer) refuse(conn source, err error, kept bool) error {
 	err = fmt.Errorf("client: record from %v: %w", conn.RemoteAddr(), err)
 	if c.Refuse != nil {
 		c.mu.Lock()

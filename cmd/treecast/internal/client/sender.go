@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"time"
 
 	"treecast/wire/beef"
 )
@@ -14,13 +13,11 @@ import (
 // Sender submits objects over one TCP connection to an ingress. It is for one
 // goroutine.
 type Sender struct {
-	conn    net.Conn
-	record  []byte        // reused for every object
-	pace    time.Duration // between objects; 0 = none
-	next    time.Time     // when the next object is due
-	objects int
-	bytes   int64
-	stop    func() bool // ends the watch on the context
+	conn   net.Conn
+	record []byte // reused for every object
+	pace   pace
+	sent
+	stop func() bool // ends the watch on the context
 }
 
 // Dial connects to the ingress at addr (host:port). At most rate objects a
@@ -32,10 +29,7 @@ func Dial(ctx context.Context, addr string, rate float64) (*Sender, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	s := &Sender{conn: conn}
-	if rate > 0 {
-		s.pace = time.Duration(float64(time.Second) / rate)
-	}
+	s := &Sender{conn: conn, pace: newPace(rate)}
 	s.stop = context.AfterFunc(ctx, func() { conn.Close() })
 	return s, nil
 }
@@ -50,7 +44,7 @@ func (s *Sender) Send(ctx context.Context, topics []string, object []byte, begin
 		return fmt.Errorf("client: object %d: %w", s.objects, err)
 	}
 	s.record = record
-	if err := s.wait(ctx); err != nil {
+	if err := s.pace.wait(ctx); err != nil {
 		return err
 	}
 	if begin != nil {
@@ -62,40 +56,9 @@ func (s *Sender) Send(ctx context.Context, topics []string, object []byte, begin
 		}
 		return fmt.Errorf("client: the ingress closed the connection after %d objects: %w", s.objects, err)
 	}
-	s.objects++
-	s.bytes += int64(len(object))
+	s.add(len(object))
 	return nil
 }
-
-// maxLate is how far behind its pace a sender may be and still make up for it.
-const maxLate = time.Second
-
-// wait holds back until the next object is due. Objects are due on a grid, so
-// that a late one does not lower the rate; after a longer stop, the caller's or
-// the ingress's, the grid begins anew.
-func (s *Sender) wait(ctx context.Context) error {
-	if s.pace == 0 {
-		return nil
-	}
-	now := time.Now()
-	if now.Sub(s.next) > maxLate {
-		s.next = now
-	}
-	if d := s.next.Sub(now); d > 0 {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			return fmt.Errorf("client: %w", context.Cause(ctx))
-		}
-	}
-	s.next = s.next.Add(s.pace)
-	return nil
-}
-
-// Sent returns how many objects were written, and their bytes.
-func (s *Sender) Sent() (objects int, bytes int64) { return s.objects, s.bytes }
 
 // Finish says that no more objects come and waits until the ingress, having
 // read all of them, closes its side too. An ingress answers nothing, so this is

@@ -154,6 +154,16 @@ func (n *network) cutOff(m *member) error {
 	return nil
 }
 
+// recovered is how many chunks the consumers' nodes had to ask for.
+func (n *network) recovered() (sum int) {
+	for _, m := range n.members {
+		if m.consumer && !m.cut {
+			sum += int(m.run.Cohort().Counters()[tree.CountRecovered])
+		}
+	}
+	return sum
+}
+
 // gone takes a node that has ended, or is about to, out of all that is looked at.
 func (m *member) gone() {
 	m.bytesOut = m.run.Node().Stats().BytesOut

@@ -36,7 +36,7 @@ type Report struct {
 	HealMS       Healing   `json:"heal_ms"`        // from the cut until a child has the parents it wants again
 	LatencyMS    Latency   `json:"latency_ms"`     // from the submission until a consumer has the record
 	WireBytes    WireShare `json:"wire_bytes_per_payload_byte"`
-	Recovered    int       `json:"recovered"`
+	Recovered    int       `json:"recovered"` // chunks that the consumers' nodes had to ask for
 	ElapsedS     float64   `json:"elapsed_s"`
 	OK           bool      `json:"ok"` // nothing missing, corrupted or surfaced twice
 

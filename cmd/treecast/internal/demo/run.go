@@ -226,6 +226,7 @@ func (r *runner) conclude(d *departures, wire uint64) {
 	}
 	p.Missing = p.DeliveriesExpected - p.Deliveries
 	p.Corrupted, p.DuplicatesSurfaced = t.corrupted, t.duplicates
+	p.Recovered = r.net.recovered()
 	p.Killed, p.KilledChildren, p.unhealed, p.Left = d.killed, d.children, len(d.healing), d.left
 	p.LongestGapMS = ms(t.longestGap)
 	p.HealMS, p.LatencyMS = healing(d.healed), latency(t.latencies)

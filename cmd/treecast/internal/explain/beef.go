@@ -29,6 +29,7 @@ func (l *layout) record() {
 		l.derive("TopicID", "%s of %q", beef.TopicIDOf(name), name)
 		if i == 0 {
 			l.derive("pair key", "%x", beef.PairKey(id, beef.TopicIDOf(name)))
+			l.group(beef.TopicIDOf(name))
 		}
 	}
 }

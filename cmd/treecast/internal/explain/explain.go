@@ -13,6 +13,9 @@ type Options struct {
 	// Address is the address that a chunk is expected to have; nil: not known.
 	// A chunk alone tells who signed it, but not who should have.
 	Address *[32]byte
+	// ShardBits is how many leading bits of a TopicID choose its group in the plane
+	// that the bytes are of, 0..beef.MaxShardBits.
+	ShardBits int
 }
 
 // Explain lays out data and names its first fault. It never fails: bytes that
@@ -34,7 +37,7 @@ func Explain(data []byte, opt Options) *Report {
 			break
 		}
 		unit := Unit{Offset: pos, Fields: []Field{}}
-		l := &layout{unit: &unit, data: data, pos: pos}
+		l := &layout{unit: &unit, data: data, pos: pos, shardBits: opt.ShardBits}
 		switch kind {
 		case BPS:
 			l.bpsFrame()

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"encoding/binary"
+	"net/netip"
 
 	"treecast/wire/beef"
 )
@@ -70,10 +71,21 @@ func (l *layout) frameHeader() {
 			l.note("SeqNum 0: not stamped by an ingress yet")
 		}
 	}
-	l.take("TopicID", 32)
+	if b, ok := l.take("TopicID", 32); ok {
+		l.group(beef.TopicID(b))
+	}
 	if b, ok := l.take("length", 4); ok {
 		l.say("%d", binary.BigEndian.Uint32(b))
 	}
+}
+
+// group derives the group, and so the cohort, that carries a topic (PROTOCOL §7).
+func (l *layout) group(t beef.TopicID) {
+	group, err := beef.GroupIndex(t, l.shardBits)
+	if err != nil {
+		panic(err) // the command checks the bits
+	}
+	l.derive("group", "%#x, %v at %d shard bits", group, netip.AddrFrom16(beef.GroupAddress(group)), l.shardBits)
 }
 
 // bodyLength is the length field of a header that is there, as layout has it.

@@ -66,6 +66,8 @@ type layout struct {
 	pos   int    // of the next field
 	depth int
 	fault *Fault // the first one; later ones are of no interest
+
+	shardBits int
 }
 
 // take lays out the next n bytes as a field and returns them. Where they are

@@ -29,7 +29,7 @@ func Own(w io.Writer, t *api.Tree) error {
 }
 
 func ownCohort(b *strings.Builder, t *api.Tree, c *api.Cohort) {
-	fmt.Fprintf(b, "\ncohort %s  %s\n", short(c.Topic), state(c))
+	fmt.Fprintf(b, "\ncohort %s  %s\n", name(c), state(c))
 	for i, p := range c.Parents {
 		branch := "├─ "
 		if i == 0 {
@@ -51,6 +51,15 @@ func ownCohort(b *strings.Builder, t *api.Tree, c *api.Cohort) {
 		fmt.Fprintf(b, "  %schild %s  %s  queue %.0f %% (%d frames)%s%s\n",
 			branch, short(k.Overlay), band(&k.Link), 100*k.QueueFill, k.QueueFrames, kind(&k), rtt(&k.Link))
 	}
+}
+
+// name is what a cohort is called: its topic, and the group of the BEEF plane that
+// it carries.
+func name(c *api.Cohort) string {
+	if c.Group == "" {
+		return short(c.Topic)
+	}
+	return short(c.Topic) + "  group " + c.Group
 }
 
 // state says in words where the node stands in the cohort.
@@ -110,7 +119,7 @@ func Dot(w io.Writer, t *api.Tree) error {
 		c := &t.Cohorts[i]
 		// One node may stand in several cohorts: each has its own boxes.
 		id := func(overlay string) string { return fmt.Sprintf("%q", short(c.Topic)+"/"+short(overlay)) }
-		fmt.Fprintf(&b, "  subgraph %q {\n    label=%q;\n", "cluster_"+short(c.Topic), "cohort "+short(c.Topic))
+		fmt.Fprintf(&b, "  subgraph %q {\n    label=%q;\n", "cluster_"+short(c.Topic), "cohort "+name(c))
 		box := func(overlay, label, style string) {
 			fmt.Fprintf(&b, "    %s [label=%q%s];\n", id(overlay), short(overlay)+"\n"+label, style)
 		}

@@ -15,7 +15,7 @@ func relay() *api.Tree {
 	return &api.Tree{
 		PeerID: "16Uiu2HAm", Overlay: overlay("5"),
 		Cohorts: []api.Cohort{{
-			Topic: overlay("7"), Attached: true, Settled: true, Band: 3, Capacity: 4,
+			Topic: overlay("7"), Group: "ff0e::b:1000", Attached: true, Settled: true, Band: 3, Capacity: 4,
 			Parents: []api.Parent{
 				{Link: api.Link{Overlay: overlay("1"), Band: 1}, Broker: true, First: 10, Second: 2},
 				{Link: api.Link{Overlay: overlay("2"), Band: 2, RTT: 1.25}, First: 2, Second: 10},
@@ -33,7 +33,7 @@ func ExampleOwn() {
 	// Output:
 	// node 555555555555  peer 16Uiu2HAm
 	//
-	// cohort 777777777777  attached, unpinned
+	// cohort 777777777777  group ff0e::b:1000  attached, unpinned
 	//   ┌─ parent 111111111111  band 1  the broker  first 10  second 2
 	//   ├─ parent 222222222222  band 2  first 2  second 10  1.2 ms
 	//   ● 555555555555  band 3  2/4 slots

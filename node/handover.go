@@ -1,0 +1,145 @@
+package node
+
+import (
+	"treecast/node/retain/order"
+	"treecast/tree"
+	"treecast/wire"
+)
+
+// deliver keeps a chunk and gives it to the application: one with a feed index
+// in its turn, others at once. What the core wants done after it is in rest.
+func (l *loop) deliver(a *tree.Action, rest []tree.Action) {
+	held := l.chunks.get(a.Chunk)
+	m := Message{
+		ID: a.ID, Owner: wire.Owner(held.soc.Owner), Index: a.Index, HasIndex: a.HasIndex,
+		Span: held.soc.Span, Payload: held.soc.Payload, Signature: held.soc.Signature, buf: held.buf,
+	}
+	if !a.HasIndex {
+		l.show(m)
+		return
+	}
+	l.indexed = true
+	if !l.log.Add(l.now, m.Owner, m.Index, m.buf, receiptFollows(rest)) {
+		l.c.n.counts.add(countNotRetained)
+	}
+	l.arrive(m.Retain(), held.from, false)
+}
+
+// receiptFollows says whether the chunk that was delivered is somebody's whom
+// its receipt makes rely on it.
+func receiptFollows(rest []tree.Action) bool {
+	for i := range rest {
+		switch rest[i].Kind {
+		case tree.ActReceipt:
+			return true
+		case tree.ActRelease:
+			return false
+		}
+	}
+	return false
+}
+
+// show gives a message to all subscriptions.
+func (l *loop) show(m Message) {
+	subs := l.c.subs.list.Load()
+	if subs == nil {
+		return
+	}
+	for _, s := range *subs {
+		if m.Gap != nil && !s.gaps {
+			continue
+		}
+		if !s.push(m.Retain()) {
+			l.c.n.counts.add(countSubscriptionSlow)
+			l.c.log.Warn("subscription ended: its consumer is too slow")
+		}
+	}
+}
+
+// arrive brings a chunk with an index to its feed. It takes over one reference.
+func (l *loop) arrive(m Message, from wire.Overlay, stored bool) {
+	l.lastArrival++
+	l.current, l.currentID = m, l.lastArrival
+	l.arrival = order.Arrived{
+		Owner: m.Owner, Index: m.Index, Chunk: l.lastArrival, Size: len(m.buf.Frame()), From: from, Stored: stored,
+	}
+	l.inOrder(&l.arrival)
+	if l.currentID != 0 {
+		l.waiting[l.currentID] = l.current
+		l.current, l.currentID = Message{}, 0
+	}
+}
+
+// taken is the message that an action names, which waits no longer.
+func (l *loop) taken(id order.ChunkID) (m Message) {
+	if id == l.currentID {
+		m = l.current
+		l.current, l.currentID = Message{}, 0
+		return m
+	}
+	m = l.waiting[id]
+	delete(l.waiting, id)
+	return m
+}
+
+// inOrder gives the feeds one event and does what they say.
+func (l *loop) inOrder(ev order.Event) {
+	l.acts = l.order.Step(l.now, ev, l.acts[:0])
+	for i := range l.acts {
+		switch a := &l.acts[i]; a.Kind {
+		case order.ActHandOver:
+			m := l.taken(a.Chunk)
+			m.Late = a.Late
+			l.show(m)
+			l.settled(m.Owner, i)
+			m.Release()
+		case order.ActDrop:
+			l.c.n.counts.add(countBeforeRestart)
+			l.taken(a.Chunk).Release()
+		case order.ActGap:
+			l.gap(a)
+			l.settled(a.Owner, i)
+		case order.ActAsk:
+			l.ask(a)
+		}
+	}
+}
+
+// settled has the store note how far a feed is settled, with the last action
+// about it.
+func (l *loop) settled(owner wire.Owner, i int) {
+	if l.c.n.retained == nil || i+1 < len(l.acts) && l.acts[i+1].Kind == order.ActHandOver {
+		return
+	}
+	if next, ok := l.order.Next(owner); ok {
+		l.c.n.retained.Mark(l.c.topic, owner, next)
+	}
+}
+
+// gap tells of a gap, the application and whoever asks this node.
+func (l *loop) gap(a *order.Action) {
+	if a.Void {
+		l.log.AddVoid(a.Owner, a.Range)
+		l.c.log.Info("feed indices that were never published", "owner", a.Owner.String(), "from", a.Range.From, "to", a.Range.To)
+	} else {
+		l.c.n.counts.add(countGaps)
+		l.c.log.Warn("gap in a feed", "owner", a.Owner.String(), "from", a.Range.From, "to", a.Range.To)
+	}
+	l.show(Message{Owner: a.Owner, Gap: &Gap{From: a.Range.From, To: a.Range.To, Void: a.Void}})
+}
+
+// settle ends a request of the application. One that succeeded may be relied on
+// only when the chunk is on disk; all keep their order.
+func (l *loop) settle(done func(error), err error) {
+	store := l.c.n.retained
+	if store == nil || !l.indexed {
+		done(err)
+		return
+	}
+	store.After(err == nil, func(failed error) {
+		if err == nil {
+			err = failed
+		}
+		done(err)
+	})
+}

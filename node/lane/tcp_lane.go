@@ -1,0 +1,85 @@
+package lane
+
+import (
+	"context"
+	"io"
+	"net"
+	"time"
+)
+
+// maxSurplus is how much a consumer may send after its election before it is no
+// longer read. It has nothing to say; reading on only tells that it died.
+const maxSurplus = 64 << 10
+
+// tcpLane is a consumer's TCP connection, whoever opened it.
+type tcpLane struct {
+	nc        net.Conn
+	wait      time.Duration // EgressLimits.Write
+	halfClose bool          // a consumer that closes only its sending half stays
+	gather    gather
+}
+
+func (l *tcpLane) write(batch []delivery) (int64, error) {
+	return l.gather.write(l.nc, batch, l.wait)
+}
+
+func (l *tcpLane) watch(context.Context) error {
+	n, err := io.Copy(io.Discard, io.LimitReader(l.nc, maxSurplus))
+	switch {
+	case err != nil:
+		return err
+	case n < maxSurplus && !l.halfClose:
+		return errGone
+	}
+	return nil
+}
+
+// finish closes the connection; nothing else than records can be said on it.
+func (l *tcpLane) finish(error) { l.nc.Close() }
+
+// gather writes records without joining them: heads and payloads go to the kernel
+// from where they lie, in writes of writeSize bytes.
+type gather struct {
+	vec  [][]byte
+	size int
+}
+
+// write sends the batch and returns how many of its bytes were taken.
+func (g *gather) write(nc net.Conn, batch []delivery, wait time.Duration) (sent int64, err error) {
+	g.vec, g.size = g.vec[:0], 0
+	for i := range batch {
+		d := &batch[i]
+		for _, part := range [2][]byte{d.head[:d.headLen], d.payload} {
+			for len(part) > 0 {
+				n := min(len(part), writeSize-g.size)
+				g.vec = append(g.vec, part[:n])
+				g.size += n
+				part = part[n:]
+				if g.size < writeSize {
+					continue
+				}
+				n64, err := g.flush(nc, wait)
+				sent += n64
+				if err != nil {
+					return sent, err
+				}
+			}
+		}
+	}
+	n, err := g.flush(nc, wait)
+	return sent + n, err
+}
+
+func (g *gather) flush(nc net.Conn, wait time.Duration) (int64, error) {
+	if g.size == 0 {
+		return 0, nil
+	}
+	if err := nc.SetWriteDeadline(time.Now().Add(wait)); err != nil {
+		return 0, err
+	}
+	vec := net.Buffers(g.vec)
+	n, err := vec.WriteTo(nc)
+	clear(g.vec)
+	g.vec, g.size = g.vec[:0], 0
+	return n, err
+}
