@@ -57,7 +57,7 @@ func (c *Cohort) publish(now time.Time, ev *Publish, out []Action) []Action {
 	}
 }
 
-// sendUp sends a verified publication to the broker and waits for its echo. It
+// sendUp sends a verified publication towards the broker and waits for its echo. It
 // enters the own duplicate state only when that comes down.
 func (c *Cohort) sendUp(now time.Time, k *check, out []Action) []Action {
 	p := publication{request: k.request, chunk: k.chunk, print: k.print}
