@@ -217,8 +217,8 @@ func (in *Ingress) accept(l net.Listener, door *Door) {
 }
 
 func (in *Ingress) refuse(nc net.Conn, reason string) {
-	nc.Close() // nothing was written: there is nothing to lose
 	in.counted.refused.add(reason)
+	nc.Close() // nothing was written: there is nothing to lose
 	in.cfg.Log.Debug("connection refused", "remote", nc.RemoteAddr().String(), "reason", reason)
 }
 

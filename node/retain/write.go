@@ -87,7 +87,7 @@ func (s *Store) AddVoid(topic wire.Topic, owner wire.Owner, r wire.IndexRange) {
 }
 
 // After calls done, once and from the store's goroutine, when all that was given
-// to the store before is written; with sync, when it would survive the machine's
+// to the store before is written and the store is within its bounds; with sync, when it would survive the machine's
 // end. Calls come in order. On a closed store done is called at once, with an
 // error.
 func (s *Store) After(sync bool, done func(error)) {
@@ -123,7 +123,6 @@ func (s *Store) run() {
 		case len(tasks) > 0:
 			s.write(tasks, marks)
 			clear(tasks)
-			s.evict(time.Now())
 			continue
 		case end:
 			if len(marks) > 0 {
@@ -174,7 +173,8 @@ func (s *Store) takeMarks() (marks map[feedKey]uint64) {
 	return marks
 }
 
-// write writes tasks and marks as one, and then tells those who wait.
+// write writes tasks and marks as one, brings the store back under its bounds and
+// then tells those who wait.
 func (s *Store) write(tasks []task, marks map[feedKey]uint64) {
 	b := s.db.NewBatch()
 	sync := false
@@ -208,6 +208,7 @@ func (s *Store) write(tasks []task, marks map[feedKey]uint64) {
 		s.cfg.Log.Error("messages not kept", "err", err)
 	}
 	s.kept.Store(int64(s.bytes))
+	s.evict(time.Now())
 	for i := range tasks {
 		if done := tasks[i].done; done != nil {
 			done(err)
