@@ -34,8 +34,9 @@ func exchange(t *testing.T, l *retain.Log, from, to uint64, a retain.Answer) (in
 			served <- err
 			return
 		}
-		defer buf.Release()
-		if a.Request, err = wire.ParseRecoverRequest(buf.Msg()); err == nil {
+		a.Request, err = wire.ParseRecoverRequest(buf.Msg())
+		buf.Release() // before the end is told: a test may count what is in use then
+		if err == nil {
 			a.Log = l
 			_, err = retain.Serve(context.Background(), server, &a)
 		}
