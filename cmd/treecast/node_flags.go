@@ -57,7 +57,7 @@ var addressFlags = map[string]int{
 // pflag takes the value of a flag that may stand alone only behind an equals
 // sign; the node command has no other use for a bare word.
 func bindAddresses(args []string) []string {
-	var out []string
+	out := []string{} // never nil, for which cobra would take the process's own
 	for i := 0; i < len(args); i++ {
 		name, isFlag := strings.CutPrefix(args[i], "--")
 		_, optional := addressFlags[name]

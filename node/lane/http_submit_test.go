@@ -379,7 +379,7 @@ func TestPostSlow(t *testing.T) {
 	holder := dialURL(t, url)
 	write(t, holder, append([]byte(head), make([]byte, 150000)...))
 	eventually(t, "the place is taken", func() bool {
-		a := post(t, url, "a", bytes.NewReader(object("large", 100000)))
+		a := post(t, url, "a", bytes.NewReader(object("too early", 100000))) // or early enough to be taken
 		return a.status == http.StatusServiceUnavailable && in.Counters().Throttled[lane.ReasonLarge] > 0
 	})
 	write(t, holder, make([]byte, 50000))
