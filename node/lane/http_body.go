@@ -17,15 +17,20 @@ import (
 // memory that follows the bytes that came, a place among the large objects, a
 // minimal pace.
 type body struct {
-	q     *request
-	src   *source
-	large bool // holds a place
+	q       *request
+	src     *source
+	started time.Time
+	large   bool // holds a place
 }
 
 // read returns the whole object; false when the request was answered.
 func (b *body) read() (object []byte, ok bool) {
-	in, started := b.q.in, time.Now()
+	in := b.q.in
 	limit := in.cfg.MaxObject
+	if b.q.r.ContentLength > int64(limit) {
+		b.oversize(0)
+		return nil, false
+	}
 	object = make([]byte, 0, max(512, min(b.q.r.ContentLength+1, largeObject)))
 	for {
 		if len(object) == cap(object) {
@@ -34,15 +39,13 @@ func (b *body) read() (object []byte, ok bool) {
 		if len(object) >= largeObject && !b.hold() {
 			return nil, false
 		}
-		pace := in.cfg.Limits.Stall + time.Duration(len(object))*time.Second/slowest
-		b.q.ctl.SetReadDeadline(started.Add(pace)) // one that cannot be set is the server's own
+		b.deadline(len(object))
 		n, err := b.q.r.Body.Read(object[len(object):min(cap(object), limit+1)])
 		object = object[:len(object)+n]
 		b.src.read(time.Now(), n)
 		switch {
 		case len(object) > limit:
-			in.reject(beef.ReasonOversize, "http", b.q.remote())
-			answer413(b.q.w, limit)
+			b.oversize(len(object))
 			return nil, false
 		case errors.Is(err, io.EOF):
 			b.q.ctl.SetReadDeadline(time.Time{}) // the answer may take longer
@@ -52,6 +55,35 @@ func (b *body) read() (object []byte, ok bool) {
 			return nil, false
 		}
 	}
+}
+
+// deadline sets when the next bytes must be there, after the first have come: one
+// that cannot be set is the server's own.
+func (b *body) deadline(come int) {
+	pace := b.q.in.cfg.Limits.Stall + time.Duration(come)*time.Second/slowest
+	b.q.ctl.SetReadDeadline(b.started.Add(pace))
+}
+
+// oversize refuses an object over the bound, of which some bytes have come. Like
+// at a raw door the rest is skipped up to twice the bound: most publishers read no
+// answer before they have written all, and a reset would destroy it.
+func (b *body) oversize(come int) {
+	in, w := b.q.in, b.q.w
+	in.reject(beef.ReasonOversize, "http", b.q.remote())
+	most := 2 * in.cfg.MaxObject
+	if b.q.r.ContentLength > int64(most) {
+		come = most
+	}
+	for skip := make([]byte, 32<<10); come < most; {
+		b.deadline(come)
+		n, err := b.q.r.Body.Read(skip)
+		come += n
+		b.src.read(time.Now(), n)
+		if err != nil {
+			break // the end, or nobody to answer
+		}
+	}
+	answerError(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the object is over %d bytes", in.cfg.MaxObject))
 }
 
 // hold takes a place among the large objects, waiting a little for one.
@@ -89,8 +121,4 @@ func (b *body) broken(err error) {
 	}
 	b.q.in.counted.closed.add(ReasonBroken)
 	answerError(b.q.w, http.StatusBadRequest, "the object was cut")
-}
-
-func answer413(w http.ResponseWriter, limit int) {
-	answerError(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the object is over %d bytes", limit))
 }

@@ -110,11 +110,6 @@ func (q *request) wellFormed() bool {
 		q.refuse(ReasonRequest, http.StatusBadRequest, "X-Topics: "+err.Error())
 		return false
 	}
-	if q.r.ContentLength > int64(q.in.cfg.MaxObject) {
-		q.in.reject(beef.ReasonOversize, "http", q.remote())
-		answer413(q.w, q.in.cfg.MaxObject)
-		return false
-	}
 	return true
 }
 
@@ -145,7 +140,7 @@ func (q *request) admit() {
 	}
 	src.object(time.Now())
 	in.rate.object(time.Now())
-	body := body{q: q, src: src}
+	body := body{q: q, src: src, started: time.Now()}
 	defer body.free()
 	if object, ok := body.read(); ok {
 		q.submit(object)

@@ -312,7 +312,7 @@ func TestIngressClose(t *testing.T) {
 	for i := range 10 {
 		write(t, full, submission(t, string(rune('a'+i)), 1000, "a"))
 	}
-	eventually(t, "objects waiting", func() bool { return in.Counters().Objects > 0 })
+	eventually(t, "the publisher has an object", func() bool { return c.held() > 0 })
 	closed := make(chan struct{})
 	go func() { // ends once the publisher lets go
 		defer close(closed)

@@ -32,6 +32,7 @@ type cohort struct {
 	failAt    func(index uint64) error // may be nil
 	calls     gate                     // passed by PublishAtAsync
 	receipts  gate                     // passed by every receipt
+	waiting   int                      // calls at a shut gate
 	chunks    [][]byte
 	queue     chan published
 	done      chan struct{}
@@ -94,10 +95,21 @@ type gate chan struct{}
 func (c *cohort) pass(g *gate) {
 	c.mu.Lock()
 	shut := *g
-	c.mu.Unlock()
 	if shut != nil {
-		<-shut
+		c.waiting++
 	}
+	c.mu.Unlock()
+	if shut == nil {
+		return
+	}
+	<-shut
+	c.set(func(c *cohort) { c.waiting-- })
+}
+
+// held is how many calls wait at a shut gate.
+func (c *cohort) held() (n int) {
+	c.set(func(c *cohort) { n = c.waiting })
+	return n
 }
 
 // shut closes a gate until the returned function is called, at the latest at the
