@@ -48,7 +48,8 @@ func Chunks(f *Frame, buf []byte) (iter.Seq[[]byte], error) {
 
 // Split yields the fragments of f with dataSize bytes of its payload each (0 =
 // MaxFragmentData), the last one with the rest; Data are views into the
-// payload. The first fragment has f.SeqNum, each following one the next. The
+// payload, which stays where it lies when AppendFragmentHeader writes what goes
+// before them. The first fragment has f.SeqNum, each following one the next. The
 // error names a size that is out of range, or one that makes more fragments
 // than FragTotal can count.
 func Split(f *Frame, dataSize int) (iter.Seq[Fragment], error) {

@@ -27,7 +27,7 @@ type Delivery struct {
 func ParseDelivery(b []byte) (Delivery, error) {
 	d, size, f := judgeDelivery(b, noBound)
 	if f.none() && size < int64(len(b)) {
-		f = malformed(int(size), ReasonTrailing, 0)
+		f = malformed(int(size), reasonTrailing, 0)
 	}
 	if !f.none() {
 		return Delivery{}, f.raise()
@@ -50,7 +50,7 @@ func AppendDeliveryHeader(dst []byte, d *Delivery) []byte {
 
 // judgeDelivery judges the record at the start of b. size is its length as soon
 // as that is known and within the bound, else 0.
-func judgeDelivery(b []byte, bound int64) (d Delivery, size int64, f FaultError) {
+func judgeDelivery(b []byte, bound int64) (d Delivery, size int64, f fault) {
 	if len(b) < 32 {
 		return d, 0, truncated(0)
 	}
@@ -59,10 +59,10 @@ func judgeDelivery(b []byte, bound int64) (d Delivery, size int64, f FaultError)
 	}
 	length := binary.BigEndian.Uint32(b[32:])
 	if length == 0 {
-		return d, 0, malformed(32, ReasonPayloadLen, 0)
+		return d, 0, malformed(32, reasonPayloadLen, 0)
 	}
 	if bound != noBound && int64(length) > bound+MaxEnvelope {
-		return d, 0, malformed(32, ReasonOversize, uint64(length))
+		return d, 0, malformed(32, reasonOversize, uint64(length))
 	}
 	size = DeliveryHeaderSize + int64(length)
 	if int64(len(b)) < size {

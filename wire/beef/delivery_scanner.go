@@ -53,12 +53,12 @@ func (s *DeliveryScanner) Next() (Delivery, error) {
 		return Delivery{}, ErrShort
 	}
 	d, size, f := judgeDelivery(b, s.bound)
-	if f.Err == ErrShort {
+	if f.kind == short {
 		s.unit = size
 		return Delivery{}, ErrShort
 	}
 	err := f.at(s.offset()).raise()
-	if f.Err == ErrMalformed {
+	if f.kind == broken {
 		s.err = err
 		return Delivery{}, err
 	}

@@ -62,7 +62,7 @@ func OfferOfFragment(f *Fragment) (Offer, bool) {
 		return Offer{}, false
 	}
 	h, fault := judgePayload(f.Data, int64(f.OrigLen), noBound)
-	if fault.Err == ErrShort {
+	if fault.kind == short {
 		return Offer{}, false
 	}
 	if !fault.none() {

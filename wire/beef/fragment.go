@@ -36,41 +36,39 @@ type Fragment struct {
 // The error is a *FaultError, ErrShort for a cut fragment and ErrMalformed
 // otherwise.
 func ParseFragment(b []byte) (Fragment, error) {
-	h, length, f := parseHeader(b, FrameVerFragment)
+	var frag Fragment
+	length, f := parseHeader(&frag.Header, b, FrameVerFragment)
 	if !f.none() {
 		return Fragment{}, f.raise()
 	}
 	if len(b) < FragmentHeaderSize {
 		return Fragment{}, cutHeader(len(b)).raise()
 	}
-	frag := Fragment{
-		Header:   h,
-		OrigLen:  binary.BigEndian.Uint32(b[92:]),
-		Index:    binary.BigEndian.Uint16(b[96:]),
-		Total:    binary.BigEndian.Uint16(b[98:]),
-		Reserved: [3]byte(b[101:104]),
-	}
+	frag.OrigLen = binary.BigEndian.Uint32(b[92:])
+	frag.Index = binary.BigEndian.Uint16(b[96:])
+	frag.Total = binary.BigEndian.Uint16(b[98:])
+	frag.Reserved = [3]byte(b[101:104])
 	body := b[FragmentHeaderSize:]
 	switch {
 	case length == 0:
-		f = malformed(88, ReasonPayloadLen, 0)
+		f = malformed(88, reasonPayloadLen, 0)
 	case frag.OrigLen == 0:
-		f = malformed(92, ReasonOrigLen, 0)
+		f = malformed(92, reasonOrigLen, 0)
 	case frag.Total == 0 || uint32(frag.Total) > frag.OrigLen:
-		f = malformed(98, ReasonFragTotal, uint64(frag.Total))
+		f = malformed(98, reasonFragTotal, uint64(frag.Total))
 	case frag.Index >= frag.Total:
-		f = malformed(96, ReasonFragIndex, uint64(frag.Index))
+		f = malformed(96, reasonFragIndex, uint64(frag.Index))
 	case b[100] != FrameVerObject:
-		f = malformed(100, ReasonOrigVersion, uint64(b[100]))
+		f = malformed(100, reasonOrigVersion, uint64(b[100]))
 	case uint64(len(body)) < uint64(length):
 		f = truncated(FragmentHeaderSize)
 	case uint64(len(body)) > uint64(length):
-		f = malformed(FragmentHeaderSize+int(length), ReasonTrailing, 0)
+		f = malformed(FragmentHeaderSize+int(length), reasonTrailing, 0)
 	}
 	if f.none() {
 		frag.Data = body[:length:length]
 		if frag.stride() == 0 {
-			f = malformed(88, ReasonFragSize, uint64(length))
+			f = malformed(88, reasonFragSize, uint64(length))
 		}
 	}
 	if !f.none() {

@@ -20,21 +20,23 @@ type Frame struct {
 // The error is a *FaultError: ErrShort for a cut frame, ErrRejected for an
 // empty payload, ErrMalformed otherwise.
 func ParseFrame(b []byte) (Frame, error) {
-	h, length, f := parseHeader(b, FrameVerObject)
+	var frame Frame
+	length, f := parseHeader(&frame.Header, b, FrameVerObject)
 	if !f.none() {
 		return Frame{}, f.raise()
 	}
 	if length == 0 {
-		return Frame{}, rejected(88, ReasonPayloadLen, 0).raise()
+		return Frame{}, rejected(88, reasonPayloadLen, 0).raise()
 	}
 	body := b[HeaderSize:]
 	if uint64(len(body)) < uint64(length) {
 		return Frame{}, truncated(HeaderSize).raise()
 	}
 	if uint64(len(body)) > uint64(length) {
-		return Frame{}, malformed(HeaderSize+int(length), ReasonTrailing, 0).raise()
+		return Frame{}, malformed(HeaderSize+int(length), reasonTrailing, 0).raise()
 	}
-	return Frame{Header: h, Payload: body[:length:length]}, nil
+	frame.Payload = body[:length:length]
+	return frame, nil
 }
 
 // Size returns the length of the encoded frame in bytes.

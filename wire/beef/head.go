@@ -35,10 +35,10 @@ func (h recordHead) total() int64 { return int64(h.size) + h.objectLen }
 // parseRecordHead reads the structure of a record's head; every fault but
 // ErrShort is malformed. Its cost is the number of names, not of bytes, so that
 // a head that arrives in single bytes can be read again with each of them.
-func parseRecordHead(b []byte) (recordHead, FaultError) {
+func parseRecordHead(b []byte) (recordHead, fault) {
 	for i, c := range b[:min(len(b), len(recordTag))] {
 		if c != recordTag[i] {
-			return recordHead{}, malformed(0, ReasonBadTag, 0)
+			return recordHead{}, malformed(0, reasonBadTag, 0)
 		}
 	}
 	switch {
@@ -47,11 +47,11 @@ func parseRecordHead(b []byte) (recordHead, FaultError) {
 	case len(b) < 3:
 		return recordHead{}, truncated(2)
 	case b[2] != recordVersion:
-		return recordHead{}, malformed(2, ReasonRecordVersion, uint64(b[2]))
+		return recordHead{}, malformed(2, reasonRecordVersion, uint64(b[2]))
 	case len(b) < 4:
 		return recordHead{}, truncated(3)
 	case b[3] == 0 || b[3] > MaxTopics:
-		return recordHead{}, malformed(3, ReasonTopicCount, uint64(b[3]))
+		return recordHead{}, malformed(3, reasonTopicCount, uint64(b[3]))
 	}
 	h := recordHead{count: int(b[3])}
 	at := 4
@@ -61,7 +61,7 @@ func parseRecordHead(b []byte) (recordHead, FaultError) {
 		}
 		n := int(b[at])
 		if n == 0 || n > MaxTopicName {
-			return h, malformed(at, ReasonNameLen, uint64(n))
+			return h, malformed(at, reasonNameLen, uint64(n))
 		}
 		at++
 		if len(b) < at+n {
@@ -75,9 +75,9 @@ func parseRecordHead(b []byte) (recordHead, FaultError) {
 	h.objectLen = int64(binary.BigEndian.Uint32(b[at:]))
 	h.size = at + 4
 	if h.objectLen == 0 {
-		return h, malformed(at, ReasonObjectLen, 0)
+		return h, malformed(at, reasonObjectLen, 0)
 	}
-	return h, FaultError{}
+	return h, fault{}
 }
 
 // judgeRecord judges a record as far as its marker, which is all that is ever
@@ -85,37 +85,41 @@ func parseRecordHead(b []byte) (recordHead, FaultError) {
 // skipped, names, the bound, the marker; so the same bytes have the same fault
 // however they were cut. When the fault is ErrRejected the head is complete and
 // says how much there is to skip.
-func judgeRecord(b []byte, bound int64) (recordHead, FaultError) {
+func judgeRecord(b []byte, bound int64) (recordHead, fault) {
 	h, f := parseRecordHead(b)
 	if !f.none() {
 		return h, f
 	}
 	if bound != noBound && h.objectLen > 2*bound {
-		return h, malformed(h.size-4, ReasonOversize, uint64(h.objectLen))
+		return h, malformed(h.size-4, reasonOversize, uint64(h.objectLen))
 	}
 	if f := judgeNames(h.names(b)); !f.none() {
 		return h, f.at(4)
 	}
 	if bound != noBound && h.objectLen > bound {
-		return h, rejected(h.size-4, ReasonOversize, uint64(h.objectLen))
+		return h, rejected(h.size-4, reasonOversize, uint64(h.objectLen))
 	}
 	if _, f := judgeMarker(b[h.size:], h.objectLen); !f.none() {
 		return h, f.at(h.size)
 	}
-	return h, FaultError{}
+	return h, fault{}
 }
 
-// judgeNames rejects the first name of a topic list that is not UTF-8.
-func judgeNames(list []byte) FaultError {
+// judgeNames rejects the first name of a topic list that is not UTF-8. A name's
+// length is a byte of ASCII, so the list is UTF-8 as a whole if and only if all of
+// its names are.
+func judgeNames(list []byte) fault {
+	if utf8.Valid(list) {
+		return fault{}
+	}
 	at := 0
-	for at < len(list) {
+	for {
 		name, _ := cutName(list[at:])
 		if !utf8.Valid(name) {
-			return rejected(at+1, ReasonUTF8, 0)
+			return rejected(at+1, reasonUTF8, 0)
 		}
 		at += 1 + len(name)
 	}
-	return FaultError{}
 }
 
 // topicIDOf is TopicIDOf for a name that is a view.

@@ -74,7 +74,7 @@ func FrameVersion(b []byte) (byte, error) {
 	return ver, f.raise()
 }
 
-func frameVersion(b []byte) (byte, FaultError) {
+func frameVersion(b []byte) (byte, fault) {
 	if f := judgeMagic(b); !f.none() {
 		return 0, f
 	}
@@ -82,23 +82,23 @@ func frameVersion(b []byte) (byte, FaultError) {
 		return 0, cutHeader(len(b))
 	}
 	if b[6] != FrameVerObject && b[6] != FrameVerFragment {
-		return 0, malformed(6, ReasonVersion, uint64(b[6]))
+		return 0, malformed(6, reasonVersion, uint64(b[6]))
 	}
-	return b[6], FaultError{}
+	return b[6], fault{}
 }
 
 // judgeMagic judges as many bytes of the magic as there are.
-func judgeMagic(b []byte) FaultError {
+func judgeMagic(b []byte) fault {
 	for i, c := range b[:min(len(b), len(magic))] {
 		if c != magic[i] {
-			return malformed(0, ReasonMagic, 0)
+			return malformed(0, reasonMagic, 0)
 		}
 	}
-	return FaultError{}
+	return fault{}
 }
 
 // cutHeader is the fault of a header of which only n bytes are there.
-func cutHeader(n int) FaultError {
+func cutHeader(n int) fault {
 	field := 0
 	for _, start := range headerFields {
 		if start > n {
@@ -109,18 +109,18 @@ func cutHeader(n int) FaultError {
 	return truncated(field)
 }
 
-// parseHeader decodes the first HeaderSize bytes and judges the version before
+// parseHeader decodes the first HeaderSize bytes to h and judges the version before
 // the rest is there; the length is that of the field at 88.
-func parseHeader(b []byte, want byte) (h Header, length uint32, f FaultError) {
+func parseHeader(h *Header, b []byte, want byte) (length uint32, f fault) {
 	ver, f := frameVersion(b)
 	if !f.none() {
-		return h, 0, f
+		return 0, f
 	}
 	if ver != want {
-		return h, 0, malformed(6, ReasonVersion, uint64(ver))
+		return 0, malformed(6, reasonVersion, uint64(ver))
 	}
 	if len(b) < HeaderSize {
-		return h, 0, cutHeader(len(b))
+		return 0, cutHeader(len(b))
 	}
 	h.proto = binary.BigEndian.Uint16(b[4:]) ^ protoWord
 	h.DeliverCount = b[7]
@@ -128,7 +128,7 @@ func parseHeader(b []byte, want byte) (h Header, length uint32, f FaultError) {
 	h.HashKey = binary.BigEndian.Uint64(b[40:])
 	h.SeqNum = binary.BigEndian.Uint64(b[48:])
 	copy(h.TopicID[:], b[56:])
-	return h, binary.BigEndian.Uint32(b[88:]), f
+	return binary.BigEndian.Uint32(b[88:]), f
 }
 
 func appendHeader(dst []byte, h *Header, ver byte, length int) []byte {

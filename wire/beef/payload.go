@@ -43,32 +43,32 @@ func (h payloadHead) payload(b []byte) Payload {
 // judgePayload judges a payload of size bytes of which b, no longer than that,
 // are there. ErrShort means that more of it is needed for a judgement: it does
 // not come when b is all. Any other fault is an ErrRejected.
-func judgePayload(b []byte, size, bound int64) (payloadHead, FaultError) {
+func judgePayload(b []byte, size, bound int64) (payloadHead, fault) {
 	if size == 0 {
-		return payloadHead{}, rejected(0, ReasonPayloadLen, 0)
+		return payloadHead{}, rejected(0, reasonPayloadLen, 0)
 	}
 	h, f := judgePayloadHead(b, size, bound)
 	if f.none() {
 		return h, f
 	}
-	if f.Err == ErrShort && int64(len(b)) < size {
+	if f.kind == short && int64(len(b)) < size {
 		return h, f
 	}
 	return h, f.inside(0)
 }
 
-func judgePayloadHead(b []byte, size, bound int64) (payloadHead, FaultError) {
+func judgePayloadHead(b []byte, size, bound int64) (payloadHead, fault) {
 	var h payloadHead
-	var f FaultError
+	var f fault
 	if leadsRecord(b, size) {
 		if h.record, f = judgeRecord(b, bound); !f.none() {
 			return h, f
 		}
 		switch end := h.record.total(); {
 		case end > size:
-			return h, rejected(h.record.size, ReasonTruncated, 0)
+			return h, rejected(h.record.size, reasonTruncated, 0)
 		case end < int64(len(b)):
-			return h, rejected(int(end), ReasonTrailing, 0)
+			return h, rejected(int(end), reasonTrailing, 0)
 		case end < size: // the surplus byte is not there yet
 			return h, truncated(0)
 		}
@@ -79,7 +79,7 @@ func judgePayloadHead(b []byte, size, bound int64) (payloadHead, FaultError) {
 		return h, f
 	}
 	if bound != noBound && size > bound {
-		return h, rejected(0, ReasonOversize, uint64(size))
+		return h, rejected(0, reasonOversize, uint64(size))
 	}
 	return h, f
 }

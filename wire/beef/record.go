@@ -47,22 +47,17 @@ type Record struct {
 // The error is a *FaultError: ErrShort for a cut record, ErrRejected for a name
 // that is not UTF-8 or an object without a marker, ErrMalformed otherwise.
 func ParseRecord(b []byte) (Record, error) {
-	rec, f := parseRecord(b, noBound)
-	return rec, f.raise()
-}
-
-func parseRecord(b []byte, bound int64) (Record, FaultError) {
-	h, f := judgeRecord(b, bound)
+	h, f := judgeRecord(b, noBound)
 	if !f.none() {
-		return Record{}, f
+		return Record{}, f.raise()
 	}
-	switch end := int64(h.size) + h.objectLen; {
+	switch end := h.total(); {
 	case int64(len(b)) < end:
-		return Record{}, truncated(h.size)
+		return Record{}, truncated(h.size).raise()
 	case int64(len(b)) > end:
-		return Record{}, malformed(int(end), ReasonTrailing, 0)
+		return Record{}, malformed(int(end), reasonTrailing, 0).raise()
 	}
-	return h.record(b), FaultError{}
+	return h.record(b), nil
 }
 
 // Bytes returns the whole record, which is the payload of its frame.
@@ -113,25 +108,25 @@ func cutName(list []byte) (name, rest []byte) {
 // record, Offset included.
 func AppendRecord(dst []byte, topics []string, object []byte) ([]byte, error) {
 	if len(topics) == 0 || len(topics) > MaxTopics {
-		return dst, malformed(3, ReasonTopicCount, uint64(len(topics))).raise()
+		return dst, malformed(3, reasonTopicCount, uint64(len(topics))).raise()
 	}
 	at := 4
 	for _, name := range topics {
 		if len(name) == 0 || len(name) > MaxTopicName {
-			return dst, malformed(at, ReasonNameLen, uint64(len(name))).raise()
+			return dst, malformed(at, reasonNameLen, uint64(len(name))).raise()
 		}
 		at += 1 + len(name)
 	}
 	if len(object) == 0 {
-		return dst, malformed(at, ReasonObjectLen, 0).raise()
+		return dst, malformed(at, reasonObjectLen, 0).raise()
 	}
 	if uint64(len(object)) > math.MaxUint32 {
-		return dst, malformed(at, ReasonOversize, uint64(len(object))).raise()
+		return dst, malformed(at, reasonOversize, uint64(len(object))).raise()
 	}
 	name := 5
 	for _, n := range topics {
 		if !utf8.ValidString(n) {
-			return dst, rejected(name, ReasonUTF8, 0).raise()
+			return dst, rejected(name, reasonUTF8, 0).raise()
 		}
 		name += len(n) + 1
 	}

@@ -155,3 +155,21 @@ func TestAllow(t *testing.T) {
 		}
 	}
 }
+
+// TestNameEndsInsideRune: the byte behind a name is the next one's length, which
+// completes no rune.
+func TestNameEndsInsideRune(t *testing.T) {
+	for i, names := range [][]string{{"a\xc3", "b"}, {"a", "b\xe2\x82"}, {"\xf0\x9f\x98", "b", "c"}, {"é", "\xa9"}} {
+		rec := []byte{0xBE, 0xEF, 1, byte(len(names))}
+		for _, n := range names {
+			rec = append(append(rec, byte(len(n))), n...)
+		}
+		rec = append(append(rec, 0, 0, 0, 4), marker...)
+		at := []int{5, 7, 5, 8}[i]
+		_, err := beef.ParseRecord(rec)
+		wantFault(t, err, beef.ErrRejected, beef.ReasonUTF8, at)
+		if _, err := beef.AppendRecord(nil, names, object(4)); err == nil {
+			t.Errorf("%q was encoded", names)
+		}
+	}
+}

@@ -91,16 +91,17 @@ func (s *Scanner) Next() (Submission, error) {
 	if s.grammar == GrammarUndecided {
 		s.grammar = Detect(b)
 	}
-	sub, size, f := judgeSubmission(s.grammar, b, s.bound)
-	switch f.Err {
-	case nil:
+	var sub Submission
+	size, f := judgeSubmission(&sub, s.grammar, b, s.bound)
+	switch f.kind {
+	case whole:
 		s.unit = 0
 		s.win.take(int(size))
 		return sub, nil
-	case ErrShort:
+	case short:
 		s.unit = size
 		return Submission{}, ErrShort
-	case ErrRejected:
+	case refused:
 		err := f.at(s.offset(s.win.base)).raise()
 		s.unit, s.skip, s.skipped = 0, size, s.win.base
 		s.drop()
@@ -125,7 +126,7 @@ func (s *Scanner) End() error {
 	if len(b) == 0 {
 		return nil
 	}
-	_, _, f := judgeSubmission(s.grammar, b, s.bound)
+	_, f := judgeSubmission(new(Submission), s.grammar, b, s.bound)
 	if f.none() {
 		return errors.New("beef: end before the last submission was taken")
 	}

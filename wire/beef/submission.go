@@ -32,9 +32,10 @@ func ParseSubmission(b []byte, maxObject int) (Submission, error) {
 	if err != nil {
 		return Submission{}, err
 	}
-	s, size, f := judgeSubmission(Detect(b), b, bound)
+	var s Submission
+	size, f := judgeSubmission(&s, Detect(b), b, bound)
 	if f.none() && size < int64(len(b)) {
-		f = malformed(int(size), ReasonTrailing, 0)
+		f = malformed(int(size), reasonTrailing, 0)
 	}
 	if !f.none() {
 		return Submission{}, f.raise()
@@ -56,113 +57,104 @@ func objectBound(configured int) (int64, error) {
 	return int64(configured), nil
 }
 
-// judgeSubmission judges the unit at the start of b and, when all of it is
-// there, makes the submission. size is the unit's length as soon as it is
+// judgeSubmission judges the unit at the start of b and, when all of it is there
+// and without a fault, writes the submission to s. size is the unit's length as soon as it is
 // known: with no fault, with ErrRejected, and with ErrShort where only bytes of
 // a judged unit are missing; else 0.
-func judgeSubmission(g Grammar, b []byte, bound int64) (s Submission, size int64, f FaultError) {
+func judgeSubmission(s *Submission, g Grammar, b []byte, bound int64) (size int64, f fault) {
 	switch g {
 	case GrammarRecord:
-		return judgeRecordUnit(b, bound)
+		return judgeRecordUnit(s, b, bound)
 	case GrammarFrame:
-		return judgeFrameUnit(b, bound)
+		return judgeFrameUnit(s, b, bound)
 	case GrammarBareTx:
-		return s, 0, malformed(0, ReasonBareTx, 0)
+		return 0, malformed(0, reasonBareTx, 0)
 	}
-	return s, 0, truncated(0)
+	return 0, truncated(0)
 }
 
-func judgeRecordUnit(b []byte, bound int64) (s Submission, size int64, f FaultError) {
+func judgeRecordUnit(s *Submission, b []byte, bound int64) (size int64, f fault) {
 	h, f := judgeRecord(b, bound)
-	if f.Err == ErrShort || f.Err == ErrMalformed {
-		return s, 0, f
+	if f.kind == short || f.kind == broken {
+		return 0, f
 	}
 	size = h.total()
 	if !f.none() {
-		return s, size, f
+		return size, f
 	}
 	if int64(len(b)) < size {
-		return s, size, truncated(h.size)
+		return size, truncated(h.size)
 	}
-	rec := h.record(b)
-	version, _ := MarkerOf(rec.Object)
-	return Submission{
-		Frame: Frame{
-			Header: Header{
-				DeliverCount: 1,
-				ContentID:    ContentID(rec.raw),
-				TopicID:      rec.TopicID(),
-			},
-			Payload: rec.raw,
-		},
-		Payload: Payload{Record: rec, Object: rec.Object, Version: version},
-	}, size, f
+	rec := &s.Payload.Record
+	*rec = h.record(b)
+	s.Payload.Object = rec.Object
+	s.Payload.Version, _ = MarkerOf(rec.Object)
+	s.Frame = Frame{Header: Header{DeliverCount: 1}, Payload: rec.raw}
+	s.Frame.ContentID = ContentID(rec.raw)
+	s.Frame.TopicID = rec.TopicID()
+	s.Framed = false
+	return size, f
 }
 
 // judgeFrameUnit judges a frame in the order in which its bytes come: header,
 // the payload's length, its head, the topic, and last, over all of it, the
 // hash.
-func judgeFrameUnit(b []byte, bound int64) (s Submission, size int64, f FaultError) {
-	header, length, f := parseHeader(b, FrameVerObject)
+func judgeFrameUnit(s *Submission, b []byte, bound int64) (size int64, f fault) {
+	var header Header
+	length, f := parseHeader(&header, b, FrameVerObject)
 	if !f.none() {
-		return s, 0, f
+		return 0, f
 	}
 	n := int64(length)
 	if n > 2*bound+MaxEnvelope {
-		return s, 0, malformed(88, ReasonOversize, uint64(length))
+		return 0, malformed(88, reasonOversize, uint64(length))
 	}
 	size = HeaderSize + n
 	if n == 0 {
-		return s, size, rejected(88, ReasonPayloadLen, 0)
+		return size, rejected(88, reasonPayloadLen, 0)
 	}
 	if n > bound+MaxEnvelope {
-		return s, size, rejected(88, ReasonOversize, uint64(length))
+		return size, rejected(88, reasonOversize, uint64(length))
 	}
 	body := b[HeaderSize:min(int64(len(b)), size)]
 	h, f := judgePayload(body, n, bound)
-	if f.Err == ErrShort {
-		return s, 0, f.at(HeaderSize)
+	if f.kind == short {
+		return 0, f.at(HeaderSize)
 	}
 	if !f.none() {
-		return s, size, f.at(HeaderSize)
+		return size, f.at(HeaderSize)
 	}
 	if f := judgeTopic(&header, h, body); !f.none() {
-		return s, size, f
+		return size, f
 	}
 	if int64(len(body)) < n {
-		return s, size, truncated(HeaderSize)
+		return size, truncated(HeaderSize)
 	}
 	body = body[:n:n]
 	contentID := ContentID(body)
 	if contentID != header.ContentID {
-		return s, size, rejected(8, ReasonContentID, 0)
+		return size, rejected(8, reasonContentID, 0)
 	}
-	return Submission{
-		Frame: Frame{
-			Header: Header{
-				DeliverCount: 1,
-				ContentID:    contentID,
-				TopicID:      header.TopicID,
-			},
-			Payload: body,
-		},
-		Payload: h.payload(body),
-		Framed:  true,
-	}, size, f
+	s.Payload = h.payload(body)
+	s.Frame = Frame{Header: Header{DeliverCount: 1}, Payload: body}
+	s.Frame.ContentID = contentID
+	s.Frame.TopicID = header.TopicID
+	s.Framed = true
+	return size, f
 }
 
 // judgeTopic rejects a header whose TopicID is not the record's first topic. A
 // bare object has no name to compare with, but no name hashes to zeros.
-func judgeTopic(header *Header, h payloadHead, body []byte) FaultError {
+func judgeTopic(header *Header, h payloadHead, body []byte) fault {
 	if h.record.count == 0 {
 		if header.TopicID == (TopicID{}) {
-			return rejected(56, ReasonNoTopic, 0)
+			return rejected(56, reasonNoTopic, 0)
 		}
-		return FaultError{}
+		return fault{}
 	}
 	first, _ := cutName(h.record.names(body))
 	if topicIDOf(first) != header.TopicID {
-		return rejected(56, ReasonTopicMismatch, 0)
+		return rejected(56, reasonTopicMismatch, 0)
 	}
-	return FaultError{}
+	return fault{}
 }

@@ -63,16 +63,16 @@ func (v Version) String() string {
 }
 
 // judgeMarker judges the first bytes b of an object of size bytes.
-func judgeMarker(b []byte, size int64) (Version, FaultError) {
+func judgeMarker(b []byte, size int64) (Version, fault) {
 	need := int(min(size, markerSize))
 	if len(b) < need {
 		return 0, truncated(0)
 	}
 	v, ok := MarkerOf(b[:need])
 	if !ok {
-		return 0, rejected(0, ReasonMarker, leadingWord(b[:need]))
+		return 0, rejected(0, reasonMarker, leadingWord(b[:need]))
 	}
-	return v, FaultError{}
+	return v, fault{}
 }
 
 // leadingWord is b, at most four bytes, as a number for the text of an error.

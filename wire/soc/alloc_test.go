@@ -22,7 +22,6 @@ func TestHashingAllocatesNothing(t *testing.T) {
 		"Keccak256":  func() { soc.Keccak256(id[:], owner[:], long) },
 		"BMT long":   func() { soc.BMT(long) },
 		"BMT short":  func() { soc.BMT(short) },
-		"BMT plain":  func() { soc.BMTPlain(long) },
 		"CACAddress": func() { soc.CACAddress(span[:], long) },
 		"Address":    func() { soc.Address(&id, &owner) },
 		"FeedID":     func() { soc.FeedID(topic, 7) },
@@ -30,6 +29,11 @@ func TestHashingAllocatesNothing(t *testing.T) {
 	} {
 		if n := count(f); n != 0 {
 			t.Errorf("%s allocates %v times", name, n)
+		}
+	}
+	for width, bmt := range soc.BMTWidths {
+		if n := count(func() { bmt(long) }); n != 0 {
+			t.Errorf("BMT by %d allocates %v times", width, n)
 		}
 	}
 }

@@ -24,7 +24,7 @@ var zeroRoots = func() (z [treeLevels + 1]Hash) {
 // longer one, as no root of a part may pass for the root of the whole. Bytes
 // from outside go through CheckCanonical first.
 func BMT(payload []byte) Hash {
-	return bmt(payload, hasVector())
+	return bmt(payload, pairWidth())
 }
 
 // CACAddress is the address of a content-addressed chunk: keccak256(span ||
@@ -36,7 +36,8 @@ func CACAddress(span, payload []byte) Hash {
 	return Keccak256(span, root[:])
 }
 
-func bmt(payload []byte, vector bool) Hash {
+// bmt is BMT by up to width pairs at once: 1, 2, or 4 where hasPairs4.
+func bmt(payload []byte, width int) Hash {
 	if len(payload) > MaxPayload {
 		panic(fmt.Sprintf("soc: BMT of %d bytes", len(payload)))
 	}
@@ -50,12 +51,12 @@ func bmt(payload []byte, vector bool) Hash {
 	// is copied to be padded.
 	var nodes [MaxPayload / 2]byte
 	full := len(payload) / pairSize
-	hashPairs(s, nodes[:], payload, full, vector)
+	hashPairs(s, nodes[:], payload, full, width)
 	n := full
 	if rest := payload[full*pairSize:]; len(rest) > 0 {
 		var last [pairSize]byte
 		copy(last[:], rest)
-		hashPairs(s, nodes[n*SegmentSize:], last[:], 1, vector)
+		hashPairs(s, nodes[n*SegmentSize:], last[:], 1, width)
 		n++
 	}
 	for h := 1; h < treeLevels; h++ {
@@ -64,23 +65,7 @@ func bmt(payload []byte, vector bool) Hash {
 			n++
 		}
 		n /= 2
-		hashPairs(s, nodes[:], nodes[:], n, vector)
+		hashPairs(s, nodes[:], nodes[:], n, width)
 	}
 	return Hash(nodes[:SegmentSize])
-}
-
-// hashPairs writes keccak256 of each of the n pairs in src to dst, which may be
-// the same memory: what is written never reaches a pair still to be read.
-func hashPairs(s *sponge, dst, src []byte, n int, vector bool) {
-	for i := 0; i < n; {
-		k := min(n-i, lanes)
-		if k > 1 && vector {
-			hashPairs4(dst[i*SegmentSize:], src[i*pairSize:], k)
-		} else {
-			k = 1
-			h := s.sum(src[i*pairSize : (i+1)*pairSize])
-			copy(dst[i*SegmentSize:], h[:])
-		}
-		i += k
-	}
 }

@@ -40,9 +40,12 @@ func referenceBMT(payload []byte) soc.Hash {
 func checkBMT(t *testing.T, payload []byte) {
 	t.Helper()
 	want := referenceBMT(payload)
-	for name, bmt := range map[string]func([]byte) soc.Hash{"BMT": soc.BMT, "plain": soc.BMTPlain, "vector": soc.BMTVector} {
+	if got := soc.BMT(payload); got != want {
+		t.Fatalf("BMT of %d bytes = %x, want %x", len(payload), got, want)
+	}
+	for width, bmt := range soc.BMTWidths {
 		if got := bmt(payload); got != want {
-			t.Fatalf("%s of %d bytes = %x, want %x", name, len(payload), got, want)
+			t.Fatalf("BMT by %d of %d bytes = %x, want %x", width, len(payload), got, want)
 		}
 	}
 }

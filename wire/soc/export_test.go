@@ -9,13 +9,27 @@ var (
 	SignDigestPure   = signDigestPure
 	SignedHash       = signedHash
 	PersonalDigest   = personalDigest
-	HashPairs4       = hashPairs4
+	PairWidth        = pairWidth
 	ZeroRoots        = zeroRoots
 	HalfOrder        = halfOrder
 )
 
-// BMTPlain is BMT on a machine without vector permutations.
-func BMTPlain(payload []byte) Hash { return bmt(payload, false) }
+// PairHashers are the ways of hashing several pairs at once that run on this
+// machine, by the most pairs that they take.
+var PairHashers = func() map[int]func(dst, src []byte, n int) {
+	ways := map[int]func(dst, src []byte, n int){2: hashPairs2}
+	if hasPairs4() {
+		ways[4] = hashPairs4
+	}
+	return ways
+}()
 
-// BMTVector is BMT on the vector path, which works everywhere, if slowly.
-func BMTVector(payload []byte) Hash { return bmt(payload, true) }
+// BMTWidths is BMT in all the ways that run on this machine, by how many pairs go
+// together.
+var BMTWidths = func() map[int]func(payload []byte) Hash {
+	ways := map[int]func(payload []byte) Hash{1: func(payload []byte) Hash { return bmt(payload, 1) }}
+	for width := range PairHashers {
+		ways[width] = func(payload []byte) Hash { return bmt(payload, width) }
+	}
+	return ways
+}()

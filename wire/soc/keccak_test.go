@@ -1,7 +1,6 @@
 package soc_test
 
 import (
-	"bytes"
 	"encoding/hex"
 	"testing"
 
@@ -50,22 +49,6 @@ func TestKeccak256Parts(t *testing.T) {
 			if got := soc.Keccak256(in[:cut], in[cut:]); got != want {
 				t.Fatalf("%d bytes cut at %d = %x, want %x", n, cut, got, want)
 			}
-		}
-	}
-}
-
-// TestHashPairs4 checks each number of lanes, in place as the tree uses it.
-func TestHashPairs4(t *testing.T) {
-	for n := 1; n <= 4; n++ {
-		src := pattern(n * 64)
-		var want []byte
-		for i := range n {
-			h := plainKeccak(src[64*i : 64*i+64])
-			want = append(want, h[:]...)
-		}
-		soc.HashPairs4(src, src, n)
-		if got := src[:32*n]; !bytes.Equal(got, want) {
-			t.Errorf("%d lanes = %x, want %x", n, got, want)
 		}
 	}
 }

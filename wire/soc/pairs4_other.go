@@ -1,0 +1,9 @@
+//go:build !amd64
+
+package soc
+
+// hasPairs4 tells whether this machine runs hashPairs4.
+func hasPairs4() bool { return false }
+
+// hashPairs4 is not called without hasPairs4.
+func hashPairs4(_, _ []byte, _ int) { panic("soc: four states at once on this machine") }
