@@ -408,6 +408,7 @@ func TestCollectors(t *testing.T) {
 	e := startEgress(t, lane.EgressConfig{Dial: []lane.DialConfig{{Name: "sink", Addr: "127.0.0.1:1"}}})
 	rec := submission(t, "metrics", 100, "a")
 	submit(t, in.Addrs()[0], rec, rec, []byte("x"))
+	eventually(t, "published, and the connection gone", func() bool { return in.Counters().Published == 1 && in.Counters().Open == 0 })
 	e.Handle(lane.Message{Payload: c.seen()[0]})
 	e.Handle(lane.Message{Payload: []byte("no frame")})
 	r := prometheus.NewPedanticRegistry()
