@@ -203,39 +203,47 @@ func (c *client) read(t *testing.T, format string, want []byte) {
 // records in between that come while they are away, and restarts the edge. A record
 // that was written whole does not come again, the one that was cut does, in order.
 func TestResume(t *testing.T) {
-	for kind, open := range kinds {
-		for _, format := range []string{"record", "frame"} {
-			t.Run(kind+"/"+format, func(t *testing.T) {
-				e := newEdge(t, lane.EgressConfig{})
-				request := lane.Request{Resume: "shop", Format: format}
-				c := open(t, e, request)
-				eventually(t, "lane open", func() bool { return len(e.Counters().Consumers) == 1 })
-				for round := range 4 {
-					small := submission(t, fmt.Sprint("small", round), 300, "a")
-					big := submission(t, fmt.Sprint("big", round), 12<<20, "a") // more than buffers take
-					away := submission(t, fmt.Sprint("away", round), 20000, "a")
-					e.publish(small)
-					c.read(t, format, small)
-					e.publish(big)
-					if _, err := io.ReadFull(c, make([]byte, 100_000)); err != nil {
-						t.Fatal(err)
-					}
-					c.cut()
-					eventually(t, "lane closed", func() bool { return len(e.Counters().Consumers) == 0 })
-					e.publish(away)
-					if round == 2 {
-						e.stop()
-						e.start()
-					}
-					c = open(t, e, request)
-					c.taken = 0
-					c.read(t, format, big)
-					c.read(t, format, away)
+	for _, test := range []struct {
+		kind, format string
+		rounds, size int // a record that buffers do not take, but for one who acknowledges
+	}{
+		{"tcp", "record", 2, 5 << 20},
+		{"stream", "frame", 1, 12 << 20},
+		{"socket", "record", 1, 12 << 20},
+		{"tcp with ack", "frame", 4, 1 << 20},
+		{"socket with acks", "record", 4, 200_000},
+	} {
+		open, format := kinds[test.kind], test.format
+		t.Run(test.kind, func(t *testing.T) {
+			e := newEdge(t, lane.EgressConfig{})
+			request := lane.Request{Resume: "shop", Format: format}
+			c := open(t, e, request)
+			eventually(t, "lane open", func() bool { return len(e.Counters().Consumers) == 1 })
+			for round := range test.rounds {
+				small := submission(t, fmt.Sprint("small", round), 300, "a")
+				big := submission(t, fmt.Sprint("big", round), test.size, "a")
+				away := submission(t, fmt.Sprint("away", round), 20000, "a")
+				e.publish(small)
+				c.read(t, format, small)
+				e.publish(big)
+				if _, err := io.ReadFull(c, make([]byte, 100_000)); err != nil {
+					t.Fatal(err)
 				}
 				c.cut()
 				eventually(t, "lane closed", func() bool { return len(e.Counters().Consumers) == 0 })
-			})
-		}
+				e.publish(away)
+				if round == test.rounds-1 {
+					e.stop()
+					e.start()
+				}
+				c = open(t, e, request)
+				c.taken = 0
+				c.read(t, format, big)
+				c.read(t, format, away)
+			}
+			c.cut()
+			eventually(t, "lane closed", func() bool { return len(e.Counters().Consumers) == 0 })
+		})
 	}
 }
 
