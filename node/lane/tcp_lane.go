@@ -1,7 +1,10 @@
 package lane
 
 import (
+	"bufio"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"time"
@@ -16,6 +19,7 @@ type tcpLane struct {
 	nc        net.Conn
 	wait      time.Duration // EgressLimits.Write
 	halfClose bool          // a consumer that closes only its sending half stays
+	acks      bool          // the consumer acknowledges
 	gather    gather
 }
 
@@ -23,7 +27,10 @@ func (l *tcpLane) write(batch []delivery) (int64, error) {
 	return l.gather.write(l.nc, batch, l.wait)
 }
 
-func (l *tcpLane) watch(context.Context) error {
+func (l *tcpLane) watch(_ context.Context, acked func(string) error) error {
+	if acked != nil {
+		return l.readAcks(acked)
+	}
 	n, err := io.Copy(io.Discard, io.LimitReader(l.nc, maxSurplus))
 	switch {
 	case err != nil:
@@ -34,8 +41,41 @@ func (l *tcpLane) watch(context.Context) error {
 	return nil
 }
 
-// finish closes the connection; nothing else than records can be said on it.
-func (l *tcpLane) finish(error) { l.nc.Close() }
+// readAcks takes each line for an acknowledgement. One that closes its half will not
+// acknowledge any more, so its lane ends: that it is closed tells that all was read.
+func (l *tcpLane) readAcks(acked func(string) error) error {
+	lines := bufio.NewReaderSize(l.nc, maxAck)
+	for {
+		line, err := lines.ReadSlice('\n')
+		switch {
+		case err == nil:
+		case errors.Is(err, bufio.ErrBufferFull):
+			return fmt.Errorf("%w: a line of more than %d bytes", errAck, maxAck)
+		case errors.Is(err, io.EOF):
+			return errGone
+		default:
+			return err
+		}
+		if err := acked(string(line)); err != nil {
+			return err
+		}
+	}
+}
+
+// lastAcks is how long acknowledgements are waited for that are under way when a lane
+// ends: each of them is a record that is not sent again.
+const lastAcks = 100 * time.Millisecond
+
+// finish closes the connection; nothing else than records can be said on it. One whose
+// consumer acknowledges is closed when the session has ended.
+func (l *tcpLane) finish(error) {
+	half, ok := l.nc.(*net.TCPConn)
+	if !ok || !l.acks || half.CloseWrite() != nil { // which ends the write under way
+		l.nc.Close()
+		return
+	}
+	l.nc.SetReadDeadline(time.Now().Add(lastAcks))
+}
 
 // gather writes records without joining them: heads and payloads go to the kernel
 // from where they lie, in writes of writeSize bytes.
