@@ -1,0 +1,2 @@
+// Command bench measures treecast beside go-libp2p-pubsub's gossipsub.
+package main
