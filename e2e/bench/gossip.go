@@ -167,7 +167,15 @@ func (g *gossipNet) attach(r *reader)  { g.books.Store(r) }
 func (g *gossipNet) traffic() *traffic { return &g.sent }
 func (g *gossipNet) subscribers() int  { return len(g.members) - 1 }
 func (g *gossipNet) copies() uint64    { return g.in.Load() }
-func (g *gossipNet) shape() Figures    { return nil }
+func (g *gossipNet) links() int {
+	hosts := make([]*meteredHost, len(g.members))
+	for i, m := range g.members {
+		hosts[i] = m.host
+	}
+	return connections(hosts)
+}
+
+func (g *gossipNet) shape() Figures { return nil }
 
 // publish signs a chunk, as the tree's publisher does, and publishes its bytes.
 func (g *gossipNet) publish(payload []byte) error {
@@ -228,6 +236,7 @@ type gossipConfig struct {
 	degree  int  // connections that each host has at least; 0 = to all
 	signed  bool // the library's own signatures, on top of the chunk's
 	d       int  // mesh degree; 0 = the library's
+	dhi     int  // the degree above which a mesh is pruned; 0 = 2 d
 	queues  int  // of all three queues; 0 = the library's
 	inline  bool // the check runs in the validation workers, not in a goroutine a message
 	maxSize int  // of a message; 0 = the library's
@@ -247,7 +256,10 @@ func (c *gossipConfig) options() (opts []pubsub.Option) {
 	}
 	if c.d > 0 {
 		p := pubsub.DefaultGossipSubParams()
-		p.D, p.Dlo, p.Dhi, p.Dscore, p.Dlazy = c.d, c.d-1, c.d+1, c.d-1, c.d
+		p.D, p.Dlo, p.Dhi, p.Dscore, p.Dlazy = c.d, c.d-1, 2*c.d, c.d-1, c.d
+		if c.dhi > 0 {
+			p.Dhi = c.dhi
+		}
 		p.Dout = max(0, c.d/2-1) // as the library demands: below Dlo and D/2
 		opts = append(opts, pubsub.WithGossipSubParams(p))
 	}

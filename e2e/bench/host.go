@@ -116,3 +116,11 @@ func (s *meteredStream) Write(b []byte) (int, error) {
 	s.h.traffic.writes.Add(1)
 	return n, err
 }
+
+// connections are the connections among hosts that have all of them.
+func connections(hosts []*meteredHost) (n int) {
+	for _, h := range hosts {
+		n += len(h.Host.Network().Conns())
+	}
+	return n / 2
+}

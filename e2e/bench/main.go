@@ -12,12 +12,18 @@ import (
 )
 
 func main() {
-	if code, done := isolate(); done {
-		os.Exit(code)
+	if os.Getenv(partRole) == "" {
+		if code, done := isolate(); done {
+			os.Exit(code)
+		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := command(ctx, os.Args[1:]); err != nil {
+	played, err := playPart(ctx, os.Args[1:])
+	if !played {
+		err = command(ctx, os.Args[1:])
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -55,10 +61,11 @@ func command(ctx context.Context, args []string) error {
 		},
 	}
 	if *list {
-		for _, w := range workloads(b.times) {
-			fmt.Println(w.name)
+		jobs, err := b.jobs()
+		for _, j := range jobs {
+			fmt.Println(j.name)
 		}
-		return nil
+		return err
 	}
 	if err := os.MkdirAll(*out, 0o755); err != nil {
 		return fmt.Errorf("bench: %w", err)
@@ -78,17 +85,58 @@ func (b *bench) all(ctx context.Context, smoke bool) (rows []row, err error) {
 	if smoke {
 		return b.shared(ctx, smokeWorkloads())
 	}
-	list := workloads(b.times)
-	for i := range list {
-		if !b.only.MatchString(list[i].name) {
+	jobs, err := b.jobs()
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		if !b.only.MatchString(j.name) {
 			continue
 		}
-		b.say("%s", list[i].name)
-		more, err := b.compare(ctx, &list[i])
+		b.say("%s", j.name)
+		more, err := j.run(ctx)
 		rows = append(rows, more...)
 		if err != nil {
 			return rows, err
 		}
 	}
 	return rows, nil
+}
+
+// A job makes the rows of one workload.
+type job struct {
+	name string
+	run  func(context.Context) ([]row, error)
+}
+
+// jobs are all there are, in order: what is quick first.
+func (b *bench) jobs() (list []job, err error) {
+	small, err := micros()
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range small {
+		list = append(list, job{m.name, single(func(context.Context) (row, error) { return b.measureMicro(&m) })})
+	}
+	for _, w := range workloads(b.times) {
+		list = append(list, job{w.name, func(ctx context.Context) ([]row, error) { return b.compare(ctx, &w) }})
+	}
+	for _, x := range []struct {
+		name string
+		run  func(context.Context) (row, error)
+	}{{relayName, b.relay}, {idleName, b.idle}, {joinName, b.join}} {
+		list = append(list, job{x.name, single(x.run)})
+	}
+	return list, nil
+}
+
+// single is a job's run that makes one row.
+func single(run func(context.Context) (row, error)) func(context.Context) ([]row, error) {
+	return func(ctx context.Context) ([]row, error) {
+		r, err := run(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return []row{r}, nil
+	}
 }

@@ -13,6 +13,8 @@ type side interface {
 	traffic() *traffic
 	// copies is how many chunks came in at the subscribers' hosts so far.
 	copies() uint64
+	// links are the connections among the hosts.
+	links() int
 	// shape is what is to be told of a tree; nil of no tree.
 	shape() Figures
 	// victims are the k subscribers whose loss hurts most.

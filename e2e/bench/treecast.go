@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/crypto"
-
 	"treecast/node"
 	"treecast/tree"
 	"treecast/wire"
@@ -87,15 +85,7 @@ func newTree(ctx context.Context, n, parents int) (_ *treeNet, err error) {
 }
 
 func newTreeMember(sent *traffic) (*treeMember, error) {
-	key, err := soc.NewKey()
-	if err != nil {
-		return nil, err
-	}
-	priv, err := crypto.UnmarshalSecp256k1PrivateKey(key.Bytes())
-	if err != nil {
-		return nil, fmt.Errorf("bench: node key: %w", err)
-	}
-	h, err := newHost(priv, sent)
+	h, err := newSecpHost(sent)
 	if err != nil {
 		return nil, err
 	}
@@ -129,6 +119,14 @@ func (t *treeNet) settle(ctx context.Context) error {
 func (t *treeNet) attach(r *reader)  { t.books.Store(r) }
 func (t *treeNet) traffic() *traffic { return &t.sent }
 func (t *treeNet) subscribers() int  { return len(t.members) - 1 }
+
+func (t *treeNet) links() int {
+	hosts := make([]*meteredHost, len(t.members))
+	for i, m := range t.members {
+		hosts[i] = m.host
+	}
+	return connections(hosts)
+}
 
 func (t *treeNet) publish(payload []byte) error {
 	if err := t.failed.Load(); err != nil {

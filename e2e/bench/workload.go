@@ -24,13 +24,16 @@ type workload struct {
 // rival "async" of the workload closed-4096-n32-async. Hosts are connected to ten
 // random others; to all others is measured as "all-connected".
 var rivals = map[string]gossipConfig{
-	"tuned":         {degree: 10, d: 3, queues: 1024, inline: true},
-	"default":       {degree: 10, signed: true, queues: 1024, inline: true},
-	"stock":         {degree: 10, signed: true},
-	"async":         {degree: 10, d: 3, queues: 1024},
-	"all-connected": {d: 3, queues: 1024, inline: true},
+	"tuned":   {degree: 10, d: 3, queues: 1024},
+	"default": {degree: 10, signed: true, queues: 1024},
+	"stock":   {degree: 10, signed: true},
+	// The tuned one with one thing changed.
+	"inline":        {degree: 10, d: 3, queues: 1024, inline: true},
+	"narrow":        {degree: 10, d: 3, dhi: 4, queues: 1024},
+	"wide":          {degree: 10, d: 3, dhi: 12, queues: 1024},
+	"all-connected": {d: 3, queues: 1024},
 	// A message is a whole object; nothing is a chunk, nothing is checked.
-	"whole": {degree: 10, d: 3, queues: 1024, inline: true, noCheck: true, maxSize: 2 << 20},
+	"whole": {degree: 10, d: 3, queues: 1024, noCheck: true, maxSize: 2 << 20},
 }
 
 // times are how long the parts of a run take.
@@ -56,7 +59,7 @@ func workloads(t times) (list []workload) {
 	l.payload = 4096
 	list = append(list,
 		workload{"closed-4096-n32-parents1", 32, 1, l, []string{"tuned"}},
-		workload{"closed-4096-n32-settings", 32, 2, l, []string{"async", "all-connected"}})
+		workload{"closed-4096-n32-settings", 32, 2, l, []string{"tuned", "inline", "narrow", "wide", "all-connected"}})
 	l.payload, l.objects = 1<<20, true
 	list = append(list, workload{"closed-1MiB-n32", 32, 2, l, []string{"tuned", "whole"}})
 	for _, kind := range []string{"kill", "mute"} {
