@@ -270,6 +270,7 @@ func figures(before, after reading, w *load, books *ledger, from, to int64) Figu
 	}
 	if taken > 0 {
 		f["cpu_s_per_1000"] = cpu / taken * 1000
+		f["cpu_s_per_payload_mb"] = cpu / taken / float64(size) * 1e6
 		f["copies"] = float64(after.copies-before.copies) / taken
 		f["wire_bytes_per_payload_byte"] = float64(after.data-before.data) / taken / float64(size)
 		f["messages_per_write"] = float64(after.copies-before.copies) / max(1, float64(after.writes-before.writes))

@@ -60,7 +60,7 @@ func ratio(ours, theirs float64) (float64, bool) {
 // ratioNames are the ratios of a row and the figure that each is made of.
 var ratioNames = []struct{ name, figure string }{
 	{"goodput", "goodput_bytes_per_s"},
-	{"cpu", "cpu_s_per_1000"},
+	{"cpu", "cpu_s_per_payload_mb"},
 	{"wire", "wire_bytes_per_payload_byte"},
 	{"p50", "p50_ms"},
 	{"p99", "p99_ms"},

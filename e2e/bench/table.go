@@ -103,7 +103,7 @@ func ratioLine(r *row) []string {
 	l[1] = "  ratio"
 	for i, c := range columns {
 		for _, n := range ratioNames {
-			if v, ok := r.Ratio[n.name]; ok && n.figure == c.figure {
+			if v, ok := r.Ratio[n.name]; ok && (n.figure == c.figure || n.name == "cpu" && c.figure == "cpu_s_per_1000") {
 				l[2+i] = fmt.Sprintf("%.2f×", v)
 			}
 		}
