@@ -175,6 +175,7 @@ func (g *gossipNet) links() int {
 	return connections(hosts)
 }
 
+func (g *gossipNet) asked() uint64  { return 0 }
 func (g *gossipNet) shape() Figures { return nil }
 
 // publish signs a chunk, as the tree's publisher does, and publishes its bytes.

@@ -76,6 +76,9 @@ func command(ctx context.Context, args []string) error {
 		if werr := writeJSON(*out, rows); err == nil {
 			err = werr
 		}
+		if werr := writePlots(*out, rows); err == nil {
+			err = werr
+		}
 	}
 	return err
 }

@@ -21,6 +21,7 @@ type reading struct {
 	writes  uint64
 	device  uint64 // bytes through the loopback device, 0 where it is shared with others
 	copies  uint64 // chunks or messages that came in at the hosts but the publisher's
+	asked   uint64 // how often chunks were asked for again
 	taken   uint64 // deliveries to subscribers
 }
 
@@ -37,6 +38,7 @@ func read(net side, l *ledger) (r reading, err error) {
 	runtime.ReadMemStats(&mem)
 	r.mallocs = mem.Mallocs
 	r.copies = net.copies()
+	r.asked = net.asked()
 	t := net.traffic()
 	r.data, r.other, r.writes = t.data.Load(), t.other.Load(), t.writes.Load()
 	r.device = deviceBytes()

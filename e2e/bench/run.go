@@ -263,6 +263,7 @@ func figures(before, after reading, w *load, books *ledger, from, to int64) Figu
 		"missing":             float64(lost),
 		"twice":               float64(twice),
 		"sent":                float64(to - from),
+		"asked_again":         float64(after.asked - before.asked),
 		"cpu_share":           cpu / seconds / float64(runtime.NumCPU()),
 		"p50_ms":              percentile(lat, 0.5),
 		"p99_ms":              percentile(lat, 0.99),

@@ -13,6 +13,8 @@ type side interface {
 	traffic() *traffic
 	// copies is how many chunks came in at the subscribers' hosts so far.
 	copies() uint64
+	// asked is how often chunks were asked for again; 0 where that is not known.
+	asked() uint64
 	// links are the connections among the hosts.
 	links() int
 	// shape is what is to be told of a tree; nil of no tree.

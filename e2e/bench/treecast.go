@@ -105,10 +105,12 @@ func (t *treeNet) listen(sub int, m *treeMember) {
 	})
 }
 
+// settle waits until all nodes have the parents they want, and no more: one that
+// is let go feeds on for a while.
 func (t *treeNet) settle(ctx context.Context) error {
 	return until(ctx, "all nodes have their parents", func() bool {
 		for _, m := range t.members {
-			if !m.gone && !m.cohort.View().Settled {
+			if v := m.cohort.View(); !v.Settled || len(v.Parents) > 2 {
 				return false
 			}
 		}
@@ -151,6 +153,14 @@ func (t *treeNet) copies() (n uint64) {
 			c := m.cohort.Counters()
 			n += c[tree.CountDelivered] + c[tree.CountDuplicate]
 		}
+	}
+	return n
+}
+
+// asked is how often nodes asked for chunks that did not come (PROTOCOL §8).
+func (t *treeNet) asked() (n uint64) {
+	for _, m := range t.members {
+		n += m.node.Stats().Counters["recover_asked"]
 	}
 	return n
 }
