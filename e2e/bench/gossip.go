@@ -30,7 +30,6 @@ type gossipNet struct {
 	key     *soc.Key
 	topic   wire.Topic
 	next    uint64
-	frame   []byte
 	members []*gossipMember // the publisher first
 	books   atomic.Pointer[reader]
 	cfg     gossipConfig

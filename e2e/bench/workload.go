@@ -75,7 +75,7 @@ func workloads(t times) (list []workload) {
 // smokeWorkloads are the two of bench-smoke.
 func smokeWorkloads() (list []workload) {
 	for _, size := range []int{512, 4096} {
-		l := load{payload: size, warm: time.Second, measure: 2500 * time.Millisecond}
+		l := load{payload: size, warm: 500 * time.Millisecond, measure: 2 * time.Second}
 		list = append(list, workload{fmt.Sprintf("closed-%d-n16", size), 16, 2, l, []string{"tuned", "default"}})
 	}
 	return list
