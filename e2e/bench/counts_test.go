@@ -73,8 +73,8 @@ func TestCounts(t *testing.T) {
 			t.Errorf("a parent of node %d sent %.3f bytes a payload byte, want 1 to %v", at.node, wire, maxWire)
 		}
 	}
-	if stayed < countHosts {
-		t.Errorf("%d parents stayed, want at least %d: the tree never came to rest", stayed, countHosts)
+	if stayed < countHosts/2 {
+		t.Errorf("%d parents stayed, want at least %d: the tree never came to rest", stayed, countHosts/2)
 	}
 	own := made(classOwn) / countHosts
 	t.Logf("%d parents stayed; allocations a chunk and node: own %.3f, libp2p's %.3f, the recovery's %.3f, this program's %.3f, others' %.3f",
