@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -35,6 +36,8 @@ func isolate() (code int, done bool) {
 		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
 		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
 	}
+	runtime.LockOSThread() // Pdeathsig is sent when the thread ends, not the process
+	defer runtime.UnlockOSThread()
 	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {

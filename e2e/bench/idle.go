@@ -18,11 +18,11 @@ const (
 // idle is a minute in which nobody publishes.
 func (b *bench) idle(ctx context.Context) (row, error) {
 	measure := func(net side) (Figures, error) { return measureIdle(ctx, net) }
-	ours, err := b.once(ctx, func() (side, error) { return newTree(ctx, idleHosts, 2) }, measure)
+	ours, err := b.once(func() (side, error) { return newTree(ctx, idleHosts, 2) }, measure)
 	if err != nil {
 		return row{}, fmt.Errorf("%s: treecast: %w", idleName, err)
 	}
-	theirs, err := b.once(ctx, func() (side, error) { return newGossip(ctx, idleHosts, rivals["tuned"]) }, measure)
+	theirs, err := b.once(func() (side, error) { return newGossip(ctx, idleHosts, rivals["tuned"]) }, measure)
 	if err != nil {
 		return row{}, fmt.Errorf("%s: gossipsub: %w", idleName, err)
 	}

@@ -74,7 +74,11 @@ func (c *conversation) marks(take func() (mark, error)) error {
 
 // startPart starts a process in a role.
 func startPart(ctx context.Context, role string, args ...string) (*part, error) {
-	cmd := exec.CommandContext(ctx, "/proc/self/exe", args...)
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("bench: part %s: %w", role, err)
+	}
+	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Env = append(os.Environ(), partRole+"="+role)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
@@ -149,7 +153,7 @@ func playPart(ctx context.Context, args []string) (played bool, err error) {
 	case "check":
 		return true, roleCheck(c)
 	case "read":
-		return true, roleRead(ctx, c)
+		return true, roleRead(c)
 	case "write":
 		return true, roleWrite(ctx, c)
 	}

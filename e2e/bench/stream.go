@@ -44,7 +44,7 @@ func measurePart(ctx context.Context, role string, batch int) (us float64, err e
 	case "read":
 		err = feed(ctx, p, batch, &wg)
 	case "write":
-		err = swallow(p, batch, &wg, ctx)
+		err = swallow(ctx, p, batch, &wg)
 	}
 	if err != nil {
 		return 0, err
@@ -86,7 +86,7 @@ func feed(ctx context.Context, p *part, batch int, wg *sync.WaitGroup) error {
 }
 
 // swallow reads the sixteen streams that the part writes.
-func swallow(p *part, batch int, wg *sync.WaitGroup, ctx context.Context) error {
+func swallow(ctx context.Context, p *part, batch int, wg *sync.WaitGroup) error {
 	var addrs []string
 	for range relayChildren {
 		h, err := newSecpHost(&traffic{})
@@ -155,7 +155,7 @@ func roleCheck(c *conversation) error {
 }
 
 // roleRead reads frames from one stream.
-func roleRead(_ context.Context, c *conversation) error {
+func roleRead(c *conversation) error {
 	h, err := newSecpHost(&traffic{})
 	if err != nil {
 		return err
