@@ -45,7 +45,19 @@ sim: build
 fuzz:
 	GO='$(GO)' FUZZTIME=$(or $(FUZZTIME),20s) FUZZMIN=$(or $(FUZZMIN),100000) bash .ci/fuzz
 
-bench bench-smoke soak page dist:
+# Beside go-libp2p-pubsub: table on stdout, bench.json and plots in build/bench
+# (flags: make bench BENCH="--only closed-4096 --rounds 5"). bench-smoke is the
+# small one of it.
+BENCH ?=
+bench:
+	$(GO) build -o bin/bench ./e2e/bench
+	bin/bench $(BENCH)
+
+bench-smoke:
+	$(GO) build -o bin/bench ./e2e/bench
+	bin/bench --smoke --out build/bench-smoke $(BENCH)
+
+soak page dist:
 	@echo "make $@: its work is still to come (see CHANGELOG.md, Unreleased)" >&2; exit 2
 
 clean:

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"runtime"
+	"time"
+
+	"github.com/multiformats/go-multiaddr"
+
+	"treecast/node"
+	"treecast/tree"
+	"treecast/wire"
+	"treecast/wire/soc"
+)
+
+const (
+	relayName     = "relay-16"
+	relayChildren = 16
+	relayWindow   = 256 // so that the relay has something to coalesce
+)
+
+// relay measures a node with sixteen children that is a process of its own; the
+// publisher and the children are in this one. What it spends on a chunk is held
+// against its parts, each a process of its own too: one check, one chunk read
+// from a stream, and the chunk written to sixteen streams, in writes of as many
+// chunks as the relay's were.
+func (b *bench) relay(ctx context.Context) (row, error) {
+	var ours, parts []Figures
+	for round := range b.rounds {
+		f, err := b.relayOnce(ctx)
+		if err != nil {
+			return row{}, fmt.Errorf("%s: %w", relayName, err)
+		}
+		p, err := b.relayParts(ctx, f)
+		if err != nil {
+			return row{}, fmt.Errorf("%s: parts: %w", relayName, err)
+		}
+		b.say("  %s round %d: %.1f µs CPU a chunk at %.0f a second beside %.1f + %.1f + %.1f (check, read, 16 writes of %.1f chunks)", relayName, round+1,
+			f["cpu_us_per_chunk"], f["msgs_per_s"], p["check_us"], p["read_us"], p["write_16_us"], f["chunks_per_write"])
+		ours, parts = append(ours, f), append(parts, p)
+	}
+	r := row{Workload: relayName, Opponent: "parts", Rounds: b.rounds, Treecast: medians(ours), Beside: medians(parts), Ratio: map[string]float64{}}
+	if v, ok := ratio(r.Treecast["cpu_us_per_chunk"], r.Beside["sum_us"]); ok {
+		r.Ratio["cpu"] = v
+	}
+	return r, nil
+}
+
+// relayOnce runs publisher, relay and children.
+func (b *bench) relayOnce(ctx context.Context) (_ Figures, err error) {
+	t, err := newTree(ctx, 1, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer t.close()
+	spec := *t.members[0].cohort.View().Spec
+	p, err := startPart(ctx, "relay", hex.EncodeToString(spec.Topic[:]), hex.EncodeToString(spec.Admin), t.members[0].node.Addrs()[0].String())
+	if err != nil {
+		return nil, err
+	}
+	defer p.stop()
+	var addr string
+	if err := p.receive(&addr); err != nil {
+		return nil, err
+	}
+	at, err := multiaddr.NewMultiaddr(addr)
+	if err != nil {
+		return nil, fmt.Errorf("bench: relay's address: %w", err)
+	}
+	var below traffic
+	for i := range relayChildren {
+		m, err := newTreeMember(&below)
+		if err != nil {
+			return nil, err
+		}
+		t.members = append(t.members, m)
+		m.cohort, err = m.node.Join(node.CohortOptions{Topic: spec.Topic, Spec: &spec, Entries: []multiaddr.Multiaddr{at}, Capacity: -1, Parents: 1})
+		if err != nil {
+			return nil, err
+		}
+		t.listen(i, m)
+		if err := m.cohort.WaitAttached(ctx, 1); err != nil {
+			return nil, fmt.Errorf("bench: child %d: %w", i, err)
+		}
+	}
+	for _, m := range t.members[1:] {
+		if v := m.cohort.View(); len(v.Parents) != 1 || v.Parents[0].Broker {
+			return nil, fmt.Errorf("bench: a child is not under the relay")
+		}
+	}
+	writes, bytes := t.sent.writes.Load(), t.sent.data.Load()
+	f, err := p.between(func() error {
+		_, err := run(ctx, t, &load{payload: 4096, window: relayWindow, measure: b.times.measure}, profile{}, "")
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	f["chunks_per_read_write"] = float64(t.sent.data.Load()-bytes) / float64(frameSize) / float64(max(1, t.sent.writes.Load()-writes))
+	return f, nil
+}
+
+// relayParts measures what a relay cannot do without.
+func (b *bench) relayParts(ctx context.Context, f Figures) (Figures, error) {
+	out := Figures{}
+	for _, part := range []struct {
+		role, figure string
+		batch        float64
+	}{
+		{"check", "check_us", 1},
+		{"read", "read_us", f["chunks_per_read_write"]},
+		{"write", "write_16_us", f["chunks_per_write"]},
+	} {
+		us, err := measurePart(ctx, part.role, max(1, int(math.Round(part.batch))))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", part.role, err)
+		}
+		out[part.figure] = us
+		out["sum_us"] += us
+	}
+	return out, nil
+}
+
+// roleRelay is the relay's process.
+func roleRelay(ctx context.Context, c *conversation, args []string) error {
+	if len(args) != 3 {
+		return fmt.Errorf("bench: relay: %d arguments", len(args))
+	}
+	topic, err := hex.DecodeString(args[0])
+	if err != nil {
+		return err
+	}
+	admin, err := hex.DecodeString(args[1])
+	if err != nil {
+		return err
+	}
+	at, err := multiaddr.NewMultiaddr(args[2])
+	if err != nil {
+		return err
+	}
+	var sent traffic
+	m, err := newTreeMember(&sent)
+	if err != nil {
+		return err
+	}
+	defer m.host.Close()
+	defer m.node.Close()
+	spec := wire.Spec{Topic: wire.Topic(topic), Binding: wire.BindingFeedTopic, Regime: wire.RegimeExplicitSingle, Admin: admin}
+	m.cohort, err = m.node.Join(node.CohortOptions{
+		Topic: spec.Topic, Spec: &spec, Entries: []multiaddr.Multiaddr{at}, Capacity: relayChildren, Parents: 1,
+	})
+	if err != nil {
+		return err
+	}
+	if err := m.cohort.WaitAttached(ctx, 1); err != nil {
+		return err
+	}
+	if err := c.send(m.node.Addrs()[0].String()); err != nil {
+		return err
+	}
+	return c.marks(func() (mark, error) {
+		var mem runtime.MemStats
+		runtime.ReadMemStats(&mem)
+		cpu, err := cpuTime()
+		return mark{
+			At: time.Now(), CPU: cpu, Chunks: m.cohort.Counters()[tree.CountDelivered],
+			Writes: sent.writes.Load(), Bytes: sent.data.Load(), Mallocs: mem.Mallocs,
+		}, err
+	})
+}
+
+// frameSize is a frame with a full chunk, its length prefix and feed index.
+var frameSize = len(wire.AppendFrame(nil, wire.AppendSoc(nil, &wire.Soc{
+	ID: make([]byte, 32), Owner: make([]byte, 20), Signature: make([]byte, 65), Span: make([]byte, 8),
+	Payload: make([]byte, soc.MaxPayload), Index: 1 << 13, HasIndex: true,
+})))
