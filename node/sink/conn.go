@@ -1,0 +1,225 @@
+package sink
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
+)
+
+// conn is one client of the cluster, which connects again by itself.
+type conn struct {
+	nc      *nats.Conn // nil until Connect has returned
+	client  atomic.Pointer[nats.Conn]
+	js      jetstream.JetStream
+	results results
+	stop    func() bool
+
+	mu    sync.Mutex
+	up    bool
+	over  bool // closed for good
+	moved chan struct{}
+	said  string // the last reason that say has logged since the client was connected
+}
+
+// connect makes the client. Whether it is connected already await tells.
+func (s *Sink) connect() (*conn, error) {
+	c := &conn{moved: make(chan struct{})}
+	c.results.wake = make(chan struct{}, 1)
+	l := &s.cfg.Limits
+	dial := &dialer{ctx: s.ctx, limit: l.Dial}
+	// A server that does not read or answer would hold up Close.
+	c.stop = context.AfterFunc(s.ctx, dial.cut)
+	opts := []nats.Option{
+		nats.Name(s.cfg.Name), nats.SetCustomDialer(dial), nats.Timeout(l.Dial),
+		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(),
+		nats.CustomReconnectDelay(func(tries int) time.Duration { return s.delay(c, tries) }),
+		nats.ReconnectBufSize(-1), // what waits, waits in the window
+		nats.FlusherTimeout(l.Write), nats.PingInterval(l.Ping), nats.MaxPingsOutstanding(2),
+		nats.ConnectHandler(func(nc *nats.Conn) { s.connected(c, nc) }),
+		nats.ReconnectHandler(func(nc *nats.Conn) { s.connected(c, nc) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if c.set(false) && s.ctx.Err() == nil {
+				s.counted.connected.Store(false)
+				s.cfg.Log.Warn("sink disconnected", "err", err)
+			}
+		}),
+		nats.ClosedHandler(func(*nats.Conn) { c.end() }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			s.cfg.Log.Debug("sink: server", "err", err)
+		}),
+	}
+	if s.roots != nil {
+		opts = append(opts, nats.Secure(&tls.Config{RootCAs: s.roots, MinVersion: tls.VersionTLS12}))
+	}
+	if s.cfg.Creds != "" {
+		opts = append(opts, nats.UserCredentials(s.cfg.Creds))
+	}
+	var urls []string
+	for _, u := range s.cfg.Target.Servers {
+		urls = append(urls, u.String())
+	}
+	var err error
+	if c.nc, err = nats.Connect(strings.Join(urls, ","), opts...); err != nil {
+		c.stop()
+		return nil, fmt.Errorf("sink: connect to %v: %w", s.cfg.Target, err)
+	}
+	c.client.Store(c.nc)
+	c.js, err = jetstream.New(c.nc, jetstream.WithDefaultTimeout(l.Request), jetstream.WithPublishAsyncTimeout(l.Ack),
+		jetstream.WithPublishAsyncMaxPending(2*l.Window),
+		jetstream.WithPublishAsyncErrHandler(func(_ jetstream.JetStream, m *nats.Msg, err error) { c.results.add(result{m, nil, err}) }),
+		jetstream.WithPublishAsyncAckHandler(func(_ jetstream.JetStream, m *nats.Msg, a *jetstream.PubAck) { c.results.add(result{m, a, nil}) }))
+	if err != nil {
+		c.close()
+		return nil, fmt.Errorf("sink: %w", err)
+	}
+	return c, nil
+}
+
+func (s *Sink) connected(c *conn, nc *nats.Conn) {
+	s.counted.connected.Store(true)
+	s.counted.connections.Add(1)
+	s.cfg.Log.Info("sink connected", "server", nc.ConnectedUrlRedacted(), "max_payload", nc.MaxPayload())
+	c.set(true)
+}
+
+// delay is how long the client waits before it tries all servers for the nth time
+// since it was connected, or since its start. The tries before have failed.
+func (s *Sink) delay(c *conn, n int) time.Duration {
+	b := newBackoff(&s.cfg.Limits)
+	for range min(n-1, 32) {
+		b.next = min(2*b.next, b.most)
+	}
+	if s.ctx.Err() != nil || n == 1 && s.counted.connections.Load() > 0 {
+		return b.jittered()
+	}
+	s.counted.fail(reasonConnect)
+	err := errors.New("no answer")
+	if nc := c.client.Load(); nc != nil && nc.LastError() != nil {
+		err = nc.LastError()
+	}
+	c.say(s.cfg.Log, err)
+	return b.jittered()
+}
+
+// say logs why the client is not connected, if that is news.
+func (c *conn) say(log *slog.Logger, err error) {
+	c.mu.Lock()
+	news := c.said != err.Error()
+	c.said = err.Error()
+	c.mu.Unlock()
+	if news {
+		log.Warn("sink not connected", "err", err)
+	}
+}
+
+// set notes whether the client is connected, and returns whether it was otherwise.
+func (c *conn) set(up bool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.up == up {
+		return false
+	}
+	c.up, c.said = up, ""
+	c.bump()
+	return true
+}
+
+func (c *conn) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.up, c.over = false, true
+	c.bump()
+}
+
+// bump lets await look again; called under mu.
+func (c *conn) bump() {
+	close(c.moved)
+	c.moved = make(chan struct{})
+}
+
+// await waits until the client is connected.
+func (c *conn) await(ctx context.Context) error {
+	for {
+		c.mu.Lock()
+		up, over, moved := c.up, c.over, c.moved
+		c.mu.Unlock()
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case over:
+			return errEnded
+		case up:
+			return nil
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (c *conn) close() {
+	c.stop()
+	c.nc.Close()
+}
+
+// dialer dials for the client, so that the end of the sink ends a dial and a write.
+type dialer struct {
+	ctx   context.Context
+	limit time.Duration
+
+	mu   sync.Mutex
+	conn net.Conn // the newest
+}
+
+// Dial is nats.CustomDialer's.
+func (d *dialer) Dial(network, addr string) (net.Conn, error) {
+	nd := net.Dialer{Timeout: d.limit}
+	nc, err := nd.DialContext(d.ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.ctx.Err(); err != nil { // cut has passed by
+		nc.Close()
+		return nil, err
+	}
+	d.conn = nc
+	return nc, nil
+}
+
+// cut ends the connection under the client.
+func (d *dialer) cut() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.conn != nil {
+		d.conn.Close()
+	}
+}
+
+// checkCreds looks for the key in a file of user credentials.
+func checkCreds(path string) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	key, err := nkeys.ParseDecoratedUserNKey(b)
+	if err != nil {
+		return errors.New(path + ": no user key in it")
+	}
+	key.Wipe()
+	return nil
+}
