@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ func startSink(t testing.TB, addr string, src sink.Source, change func(*sink.Con
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := sink.Config{Target: target, Source: src, Limits: sink.Limits{MaxWait: 300 * time.Millisecond}}
+	cfg := sink.Config{Target: target, Source: src, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Limits: sink.Limits{MaxWait: 300 * time.Millisecond}}
 	if change != nil {
 		change(&cfg)
 	}

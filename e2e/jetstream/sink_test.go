@@ -34,7 +34,7 @@ func TestSinkStoresEverySize(t *testing.T) {
 			for d := -700; d <= 100; d += 20 {
 				sizes = append(sizes, int(bound)+d)
 			}
-			for d := -640; d <= -600; d++ { // the edge is in here
+			for d := -500; d <= -460; d++ { // the edge is in here
 				sizes = append(sizes, int(bound)+d)
 			}
 			objects := makeObjects(t, sizes)
@@ -53,7 +53,7 @@ func TestSinkStoresEverySize(t *testing.T) {
 				}
 			}
 			if edge < 2 {
-				t.Error("no object at the bound and beyond it")
+				t.Errorf("no object at the bound and beyond it: %d bytes in a message of %d", len(all[0].payload), all[0].size)
 			}
 			if got := s.Counters(); got.Acked != uint64(len(objects)) || got.Retried+got.Known+got.Duplicates != 0 || len(got.Failures) > 0 ||
 				got.Large == 0 || got.Pending != 0 || got.Lag != 0 || !got.Connected {
@@ -126,7 +126,11 @@ func TestConnectionIsCut(t *testing.T) {
 			w := newCable(t, n.addr())
 			js := client(t, n)
 			stream := makeStream(t, js, jetstream.StreamConfig{Duplicates: window})
-			objects := makeObjects(t, sizesOf(2200))
+			sizes := make([]int, 2200) // small ones: before a large one the sink asks, and hears nothing
+			for i := range sizes {
+				sizes[i] = 100 + rng.IntN(2000)
+			}
+			objects := makeObjects(t, sizes)
 			l := newList(objects)
 			l.show(0)
 			s := startSink(t, w.Addr().String(), l, func(c *sink.Config) { c.Limits.Duplicates = 100 * time.Millisecond })
@@ -136,10 +140,9 @@ func TestConnectionIsCut(t *testing.T) {
 				// All that is sent is stored, and the sink hears nothing of it.
 				w.set(true, false)
 				l.show(200*i + 100)
-				before := messages(t, stream)
-				cluster.Eventually(t, limit, "more messages in the stream", func() (bool, string) {
+				cluster.Eventually(t, limit, "more in the stream than the sink knows of", func() (bool, string) {
 					now := messages(t, stream)
-					return now > before, fmt.Sprint(now)
+					return now > uint64(l.done()), fmt.Sprintf("%d, known %d, %+v", now, l.done(), s.Counters())
 				})
 				w.set(true, true)
 				w.cut()
@@ -156,6 +159,28 @@ func TestConnectionIsCut(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestConnectionIsCutUnderLargeObjects: wherever in one the cut falls.
+func TestConnectionIsCutUnderLargeObjects(t *testing.T) {
+	n := startServer(t, func(o *server.Options) { o.MaxPayload = 64 << 10 })
+	w := newCable(t, n.addr())
+	sizes := make([]int, 60)
+	for i := range sizes {
+		sizes[i] = 1000
+		if i%3 > 0 {
+			sizes[i] = 1 << 20
+		}
+	}
+	objects := makeObjects(t, sizes)
+	l := newList(objects)
+	s := startSink(t, w.Addr().String(), l, nil)
+	for i := range 12 {
+		awaitDone(t, l, s, 5*i)
+		w.cut()
+	}
+	awaitDone(t, l, s, len(objects))
+	checkOrder(t, checkStream(t, client(t, n), "BEEF", objects))
 }
 
 // messages is how many the stream has now.

@@ -26,11 +26,12 @@ type conn struct {
 	results results
 	stop    func() bool
 
-	mu    sync.Mutex
-	up    bool
-	over  bool // closed for good
-	moved chan struct{}
-	said  string // the last reason that say has logged since the client was connected
+	mu     sync.Mutex
+	link   context.Context // ends with the connection; nil: not connected
+	unlink context.CancelCauseFunc
+	over   bool // closed for good
+	moved  chan struct{}
+	said   string // the last reason that say has logged since the client was connected
 }
 
 // connect makes the client. Whether it is connected already await tells.
@@ -50,8 +51,8 @@ func (s *Sink) connect() (*conn, error) {
 		nats.ConnectHandler(func(nc *nats.Conn) { s.connected(c, nc) }),
 		nats.ReconnectHandler(func(nc *nats.Conn) { s.connected(c, nc) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if c.set(false) && s.ctx.Err() == nil {
-				s.counted.connected.Store(false)
+			s.counted.connected.Store(false)
+			if c.lost() && s.ctx.Err() == nil {
 				s.cfg.Log.Warn("sink disconnected", "err", err)
 			}
 		}),
@@ -91,7 +92,7 @@ func (s *Sink) connected(c *conn, nc *nats.Conn) {
 	s.counted.connected.Store(true)
 	s.counted.connections.Add(1)
 	s.cfg.Log.Info("sink connected", "server", nc.ConnectedUrlRedacted(), "max_payload", nc.MaxPayload())
-	c.set(true)
+	c.linked(s.ctx)
 }
 
 // delay is how long the client waits before it tries all servers for the nth time
@@ -124,22 +125,36 @@ func (c *conn) say(log *slog.Logger, err error) {
 	}
 }
 
-// set notes whether the client is connected, and returns whether it was otherwise.
-func (c *conn) set(up bool) bool {
+// linked notes that the client is connected.
+func (c *conn) linked(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.up == up {
+	if c.link == nil {
+		c.link, c.unlink = context.WithCancelCause(ctx)
+		c.said = ""
+		c.bump()
+	}
+}
+
+// lost notes that the client is not connected any more, and returns whether it was.
+// Whoever waits for an answer over the connection waits no longer.
+func (c *conn) lost() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.link == nil {
 		return false
 	}
-	c.up, c.said = up, ""
-	c.bump()
+	c.unlink(errLost)
+	c.link = nil
 	return true
 }
 
+// end notes that the client does not connect any more.
 func (c *conn) end() {
+	c.lost()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.up, c.over = false, true
+	c.over = true
 	c.bump()
 }
 
@@ -149,19 +164,20 @@ func (c *conn) bump() {
 	c.moved = make(chan struct{})
 }
 
-// await waits until the client is connected.
-func (c *conn) await(ctx context.Context) error {
+// await waits until the client is connected, and returns a context that ends with
+// this connection.
+func (c *conn) await(ctx context.Context) (context.Context, error) {
 	for {
 		c.mu.Lock()
-		up, over, moved := c.up, c.over, c.moved
+		link, over, moved := c.link, c.over, c.moved
 		c.mu.Unlock()
 		switch {
 		case ctx.Err() != nil:
-			return ctx.Err()
+			return nil, ctx.Err()
 		case over:
-			return errEnded
-		case up:
-			return nil
+			return nil, errEnded
+		case link != nil:
+			return link, nil
 		}
 		select {
 		case <-moved:
@@ -174,6 +190,12 @@ func (c *conn) close() {
 	c.stop()
 	c.nc.Close()
 }
+
+// errLost and errEnded say that the connection broke, and that the client gave up.
+var (
+	errLost  = errors.New("sink: connection lost")
+	errEnded = errors.New("sink: client closed")
+)
 
 // dialer dials for the client, so that the end of the sink ends a dial and a write.
 type dialer struct {

@@ -3,6 +3,7 @@ package sink
 import (
 	"context"
 	"errors"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,6 +28,7 @@ const (
 // reasonOf says under which reason an error counts.
 func reasonOf(err error) string {
 	var api *jetstream.APIError
+	var broken *net.OpError
 	switch {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount),
 		errors.Is(err, errNoJetStream):
@@ -36,7 +38,8 @@ func reasonOf(err error) string {
 	case errors.Is(err, nats.ErrMaxPayload):
 		return reasonTooLong
 	case errors.Is(err, nats.ErrDisconnected), errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrConnectionClosed),
-		errors.Is(err, nats.ErrConnectionReconnecting), errors.Is(err, errEnded):
+		errors.Is(err, nats.ErrConnectionReconnecting), errors.Is(err, errEnded), errors.Is(err, errLost),
+		errors.As(err, &broken):
 		return reasonLost
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout), errors.Is(err, jetstream.ErrAsyncPublishTimeout):
 		return reasonTimeout

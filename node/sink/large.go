@@ -17,9 +17,9 @@ const maxChunk = 128 << 10
 
 // putLarge puts an object's payload into the object store, under the message's id,
 // unless it is there.
-func (x *session) putLarge(ctx context.Context, e *entry) error {
+func (x *session) putLarge(e *entry) error {
 	payload := e.Frame.Payload
-	ctx, cancel := context.WithTimeout(ctx, x.s.cfg.Limits.Put+time.Duration(len(payload)>>20)*time.Second)
+	ctx, cancel := context.WithTimeout(x.link, x.s.cfg.Limits.Put+time.Duration(len(payload)>>20)*time.Second)
 	defer cancel()
 	fail := func(err error) error {
 		return fmt.Errorf("sink: object store %s: %w", x.s.cfg.Target.Bucket, err)

@@ -1,7 +1,6 @@
 package sink
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -33,8 +32,8 @@ type streamState struct {
 
 // prepare finds or makes the stream, checks it, and looks through what it may hold
 // of the objects to be sent.
-func (x *session) prepare(ctx context.Context) error {
-	info, err := x.find(ctx)
+func (x *session) prepare() error {
+	info, err := x.find()
 	if err != nil {
 		return err
 	}
@@ -42,13 +41,13 @@ func (x *session) prepare(ctx context.Context) error {
 		return err
 	}
 	x.maxSize = max(0, int64(info.Config.MaxMsgSize))
-	return x.lookThrough(ctx, info)
+	return x.lookThrough(info)
 }
 
 // find finds or makes the stream.
-func (x *session) find(ctx context.Context) (*jetstream.StreamInfo, error) {
+func (x *session) find() (*jetstream.StreamInfo, error) {
 	target := &x.s.cfg.Target
-	call, cancel := x.request(ctx)
+	call, cancel := x.request()
 	defer cancel()
 	var err error
 	x.stream, err = x.c.js.Stream(call, target.Stream)

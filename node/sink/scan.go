@@ -17,7 +17,7 @@ const (
 // lookThrough remembers the ids of those messages in the stream that may be of
 // objects in the window, or at a start of objects that the source gives again. So
 // none of them is sent a second time, however long ago the first time was.
-func (x *session) lookThrough(ctx context.Context, info *jetstream.StreamInfo) error {
+func (x *session) lookThrough(info *jetstream.StreamInfo) error {
 	s := x.s
 	last := info.State.LastSeq
 	start := s.stream.created.IsZero()
@@ -34,7 +34,7 @@ func (x *session) lookThrough(ctx context.Context, info *jetstream.StreamInfo) e
 	switch {
 	case from >= last:
 	case info.Config.Retention == jetstream.LimitsPolicy:
-		if err := x.scan(ctx, from, last, info.State.FirstSeq); err != nil {
+		if err := x.scan(from, last, info.State.FirstSeq); err != nil {
 			return err
 		}
 	case start: // such a stream forgets what was consumed: there is nothing to look at
@@ -61,9 +61,9 @@ func (t *streamState) after(last, recent uint64, w *window) (from uint64, look b
 }
 
 // scan reads the headers of the messages behind from up to last.
-func (x *session) scan(ctx context.Context, from, last, first uint64) (err error) {
+func (x *session) scan(from, last, first uint64) (err error) {
 	s := x.s
-	call, cancel := x.request(ctx)
+	call, cancel := x.request()
 	defer cancel()
 	consumer, err := x.c.js.CreateConsumer(call, s.cfg.Target.Stream, jetstream.ConsumerConfig{
 		Description:       "looks for objects that need not be sent again",
@@ -80,7 +80,7 @@ func (x *session) scan(ctx context.Context, from, last, first uint64) (err error
 		return fmt.Errorf("sink: look through stream %s: %w", s.cfg.Target.Stream, err)
 	}
 	defer func() {
-		call, cancel := x.request(ctx)
+		call, cancel := x.request()
 		defer cancel()
 		name := consumer.CachedInfo().Name
 		if e := x.c.js.DeleteConsumer(call, s.cfg.Target.Stream, name); e != nil && !errors.Is(e, jetstream.ErrConsumerNotFound) && err == nil {
@@ -88,32 +88,43 @@ func (x *session) scan(ctx context.Context, from, last, first uint64) (err error
 		}
 	}()
 	for left := consumer.CachedInfo().NumPending; left > 0; {
-		batch, err := consumer.Fetch(int(min(left, scanBatch)), jetstream.FetchMaxWait(s.cfg.Limits.Scan))
-		if err != nil {
+		if left, err = x.scanBatch(consumer, left, last); err != nil {
 			return fmt.Errorf("sink: look through stream %s: %w", s.cfg.Target.Stream, err)
-		}
-		got := 0
-		for m := range batch.Messages() {
-			meta, err := m.Metadata()
-			if err != nil {
-				return fmt.Errorf("sink: look through stream %s: %w", s.cfg.Target.Stream, err)
-			}
-			got++
-			left = meta.NumPending
-			if meta.Sequence.Stream >= last {
-				left = 0
-			}
-			if id, ok := parseKnown(m.Headers().Get(HeaderID)); ok {
-				s.known.add(id)
-			}
-		}
-		if err := batch.Error(); err != nil {
-			return fmt.Errorf("sink: look through stream %s: %w", s.cfg.Target.Stream, err)
-		}
-		if got == 0 {
-			return fmt.Errorf("sink: look through stream %s: no message within %v", s.cfg.Target.Stream, s.cfg.Limits.Scan)
 		}
 	}
 	s.cfg.Log.Debug("sink looked through the stream", "after", from, "to", last, "ids", len(s.known.order))
 	return nil
+}
+
+// scanBatch reads some of the left messages up to last, and returns how many are
+// left then.
+func (x *session) scanBatch(consumer jetstream.Consumer, left, last uint64) (uint64, error) {
+	ctx, cancel := context.WithTimeout(x.link, x.s.cfg.Limits.Scan)
+	defer cancel()
+	batch, err := consumer.Fetch(int(min(left, scanBatch)), jetstream.FetchContext(ctx))
+	if err != nil {
+		return 0, err
+	}
+	got := 0
+	for m := range batch.Messages() {
+		meta, err := m.Metadata()
+		if err != nil {
+			return 0, err
+		}
+		got++
+		left = meta.NumPending
+		if meta.Sequence.Stream >= last {
+			left = 0
+		}
+		if id, ok := parseKnown(m.Headers().Get(HeaderID)); ok {
+			x.s.known.add(id)
+		}
+	}
+	if err := batch.Error(); err != nil {
+		return 0, err
+	}
+	if got == 0 && left > 0 {
+		return 0, fmt.Errorf("no message within %v", x.s.cfg.Limits.Scan)
+	}
+	return left, nil
 }

@@ -15,6 +15,7 @@ import (
 type session struct {
 	s       *Sink
 	c       *conn
+	link    context.Context // ends with the connection
 	stream  jetstream.Stream
 	maxSize int64                 // of a message of this stream; 0: the server's bound alone
 	objects jetstream.ObjectStore // nil: not needed yet
@@ -24,11 +25,12 @@ type session struct {
 	spare   []result
 }
 
-// session prepares the stream and runs one session. It returns its failure once
-// each message that it sent has an outcome, so that the next one knows of all.
-func (s *Sink) session(c *conn) error {
-	x := &session{s: s, c: c, sending: make(map[*nats.Msg]*entry)}
-	if err := x.prepare(s.ctx); err != nil {
+// session prepares the stream and runs one session; link ends with the connection.
+// It returns its failure once each message that it sent has an outcome, so that the
+// next one knows of all.
+func (s *Sink) session(link context.Context, c *conn) error {
+	x := &session{s: s, c: c, link: link, sending: make(map[*nats.Msg]*entry)}
+	if err := x.prepare(); err != nil {
 		return err
 	}
 	for _, e := range s.window.entries {
@@ -78,7 +80,7 @@ func (x *session) send(e *entry) error {
 	target := &x.s.cfg.Target
 	m := message(e.Object, e.id, target.Stream, "")
 	if wireSize(m) > x.limit() {
-		if err := x.putLarge(x.s.ctx, e); err != nil {
+		if err := x.putLarge(e); err != nil {
 			return err
 		}
 		m = message(e.Object, e.id, target.Stream, target.Bucket)
@@ -136,6 +138,6 @@ func (x *session) store(e *entry) {
 }
 
 // request bounds a call that asks the server for something.
-func (x *session) request(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, x.s.cfg.Limits.Request)
+func (x *session) request() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(x.link, x.s.cfg.Limits.Request)
 }

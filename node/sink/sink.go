@@ -121,13 +121,17 @@ func (s *Sink) run() {
 // serve runs sessions until the connection is closed for good.
 func (s *Sink) serve(c *conn, wait *backoff) error {
 	for {
-		if err := c.await(s.ctx); err != nil {
+		link, err := c.await(s.ctx)
+		if err != nil {
 			return err
 		}
 		before := s.counted.progress()
-		err := s.session(c)
+		err = s.session(link, c)
 		if s.ctx.Err() != nil {
 			return s.ctx.Err()
+		}
+		if lost := context.Cause(link); lost != nil && errors.Is(err, context.Canceled) {
+			err = lost // which ended whatever was waited for
 		}
 		if s.counted.progress() != before {
 			wait.reset()
@@ -175,6 +179,3 @@ func (b *backoff) sleep(ctx context.Context) bool {
 }
 
 func (b *backoff) jittered() time.Duration { return b.next/2 + rand.N(b.next/2+1) }
-
-// errEnded says that the connection was closed for good.
-var errEnded = errors.New("sink: connection closed")
