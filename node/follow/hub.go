@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -189,6 +191,18 @@ func (h *Hub) release(f *Follower) {
 	if h.open[f.name] == f {
 		delete(h.open, f.name)
 	}
+}
+
+// Topics are the cohorts that stored names follow: what is published there meanwhile
+// they are owed.
+func (h *Hub) Topics() []wire.Topic {
+	all := make(map[wire.Topic]bool)
+	for _, name := range h.cfg.Positions.Names() {
+		for _, t := range h.cfg.Positions.Topics(name) {
+			all[t] = true
+		}
+	}
+	return slices.Collect(maps.Keys(all))
 }
 
 // Stats are the hub's figures now.

@@ -179,7 +179,7 @@ func (p *Positions) load() error {
 // write appends a change to the journal; called under mu. One that cannot be
 // written is tried again with the next, as part of the whole.
 func (p *Positions) write(c change) {
-	if p.closed {
+	if p.closed || p.compact == 0 { // closed, or not open yet
 		return
 	}
 	p.buf = c.append(p.buf[:0])

@@ -25,6 +25,8 @@ const (
 	// syncEvery is how long a position may wait until it would survive the end of
 	// the machine; the end of the process it survives at once.
 	syncEvery = time.Second
+	// usedEvery is how exactly it is known when a name was used last.
+	usedEvery = time.Hour
 )
 
 // ErrNames says that no further name is taken: as many are in use as there may be.
@@ -36,8 +38,9 @@ type PositionsConfig struct {
 	Dir string
 	// FS is where Dir is; nil = the operating system's.
 	FS vfs.FS
-	// Names bounds the names [1024]. A new one beyond it is refused, unless one has
-	// not been used for Unused [30 days]: that one is forgotten. Zero is the default.
+	// Names bounds the names [1024]: a new one beyond it is refused. One that was not
+	// used for Unused [30 days] is forgotten, at the next start or to make room. Zero
+	// is the default.
 	Names  int
 	Unused time.Duration
 	// Log takes what goes wrong in the background; nil discards it.
@@ -102,6 +105,8 @@ func OpenPositions(cfg PositionsConfig) (*Positions, error) {
 	if err := p.load(); err != nil {
 		return nil, err
 	}
+	for now := time.Now(); p.forgetUnused(now); {
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.rewrite(); err != nil {
@@ -153,7 +158,7 @@ func (p *Positions) Use(now time.Time, name string) (isNew bool, err error) {
 // forgetUnused drops the name that was not used for longest, if that is long
 // enough; called under mu.
 func (p *Positions) forgetUnused(now time.Time) bool {
-	var oldest string
+	var oldest string // no name is empty
 	for name, x := range p.names {
 		if oldest == "" || x.used.Before(p.names[oldest].used) {
 			oldest = name
@@ -210,6 +215,10 @@ func (p *Positions) Put(name string, topic wire.Topic, owner wire.Owner, c *Curs
 		return
 	}
 	x.topics[topic][owner] = c.clone()
+	if now := time.Now(); now.Sub(x.used) > usedEvery {
+		x.used = now
+		p.write(change{kind: changeName, name: name, used: now})
+	}
 	p.write(change{kind: changeCursor, name: name, topic: topic, owner: owner, cursor: *c})
 }
 

@@ -46,7 +46,8 @@ func at(t testing.TB, p *retain.Positions, name string, want retain.Cursor) {
 	}
 }
 
-var start = time.Unix(1_800_000_000, 0)
+// start is later than any start of a test: what was used then is in use.
+var start = time.Now().Add(time.Hour)
 
 func TestPositions(t *testing.T) {
 	fs := vfs.NewMem()
@@ -88,7 +89,8 @@ func TestPositions(t *testing.T) {
 
 // The bound of names: a new one is refused unless one was not used for long.
 func TestPositionNames(t *testing.T) {
-	p := openPositions(t, retain.PositionsConfig{FS: vfs.NewMem(), Names: 2, Unused: time.Hour})
+	fs := vfs.NewMem()
+	p := openPositions(t, retain.PositionsConfig{FS: fs, Names: 2, Unused: time.Hour})
 	use(t, p, "old", start)
 	use(t, p, "new", start.Add(time.Minute))
 	if _, err := p.Use(start.Add(time.Hour-1), "third"); !errors.Is(err, retain.ErrNames) {
@@ -100,6 +102,12 @@ func TestPositionNames(t *testing.T) {
 	use(t, p, "third", start.Add(time.Hour+time.Minute))
 	if names := p.Names(); !slices.Equal(names, []string{"old", "third"}) {
 		t.Errorf("names %v", names)
+	}
+	use(t, p, "old", start.Add(-24*time.Hour))
+	p.Close()
+	p = openPositions(t, retain.PositionsConfig{FS: fs, Unused: time.Hour})
+	if names := p.Names(); !slices.Equal(names, []string{"third"}) {
+		t.Errorf("names after a start: %v", names)
 	}
 	for _, name := range []string{"", string(make([]byte, retain.MaxName+1))} {
 		if _, err := p.Use(start, name); err == nil {
