@@ -56,7 +56,7 @@ func TestSinkStoresEverySize(t *testing.T) {
 				t.Errorf("no object at the bound and beyond it: %d bytes in a message of %d", len(all[0].payload), all[0].size)
 			}
 			if got := s.Counters(); got.Acked != uint64(len(objects)) || got.Retried+got.Known+got.Duplicates != 0 || len(got.Failures) > 0 ||
-				got.Large == 0 || got.Pending != 0 || got.Lag != 0 || !got.Connected {
+				got.Large == 0 || got.Pending != 0 || got.Lag != 0 || got.Stalled != 0 || !got.Connected {
 				t.Errorf("%+v", got)
 			}
 		})

@@ -101,6 +101,13 @@ func (l *list) Ack(o *follow.Object) {
 	l.acked[i] = true
 }
 
+// Lag is sink.Source's.
+func (l *list) Lag() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return uint64(l.open - len(l.order))
+}
+
 // show lets n objects out altogether.
 func (l *list) show(n int) {
 	l.mu.Lock()

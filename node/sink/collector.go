@@ -13,7 +13,8 @@ var (
 	descConnected    = desc("connected", "Whether the sink is connected to a server.")
 	descPending      = desc("pending", "Objects taken and not stored yet.")
 	descPendingBytes = desc("pending_bytes", "Payload bytes of them.")
-	descLag          = desc("lag_seconds", "Time since something was last stored, while objects are pending.")
+	descLag          = desc("lag_chunks", "Chunks at hand whose objects are not stored.")
+	descStalled      = desc("stalled_seconds", "Time since something was last stored, while objects are pending.")
 )
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -23,7 +24,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 // Describe is prometheus.Collector's.
 func (s *Sink) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		descAcked, descDuplicates, descKnown, descRetried, descLarge, descFailures, descConnected, descPending, descPendingBytes, descLag,
+		descAcked, descDuplicates, descKnown, descRetried, descLarge, descFailures, descConnected, descPending, descPendingBytes, descLag, descStalled,
 	} {
 		ch <- d
 	}
@@ -53,5 +54,6 @@ func (s *Sink) Collect(ch chan<- prometheus.Metric) {
 	gauge(descConnected, connected)
 	gauge(descPending, float64(c.Pending))
 	gauge(descPendingBytes, float64(c.PendingBytes))
-	gauge(descLag, c.Lag.Seconds())
+	gauge(descLag, float64(c.Lag))
+	gauge(descStalled, c.Stalled.Seconds())
 }

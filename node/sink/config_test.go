@@ -25,6 +25,7 @@ func (idle) Next(ctx context.Context) (*follow.Object, error) {
 	return nil, ctx.Err()
 }
 func (idle) Ack(*follow.Object) {}
+func (idle) Lag() uint64        { return 0 }
 
 // away is a target where nobody listens.
 func away(t *testing.T) sink.Target {

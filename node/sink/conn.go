@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nkeys"
 )
 
 // conn is one client of the cluster, which connects again by itself.
@@ -230,18 +228,4 @@ func (d *dialer) cut() {
 	if d.conn != nil {
 		d.conn.Close()
 	}
-}
-
-// checkCreds looks for the key in a file of user credentials.
-func checkCreds(path string) error {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	key, err := nkeys.ParseDecoratedUserNKey(b)
-	if err != nil {
-		return errors.New(path + ": no user key in it")
-	}
-	key.Wipe()
-	return nil
 }

@@ -61,7 +61,8 @@ type Counters struct {
 	Connected    bool
 	Pending      int           // objects taken from the source and not stored
 	PendingBytes int64         // payload bytes of them
-	Lag          time.Duration // since something was last stored, while objects are pending; else 0
+	Lag          uint64        // chunks at hand whose objects are not stored
+	Stalled      time.Duration // since something was last stored, while objects are pending; else 0
 }
 
 // counted are the counters, and the gauges as run last set them.
@@ -107,7 +108,7 @@ func (s *Sink) Counters() Counters {
 	c := &s.counted
 	n := Counters{
 		Acked: c.acked.Load(), Duplicates: c.duplicates.Load(), Known: c.known.Load(), Retried: c.retried.Load(),
-		Large: c.large.Load(), Connected: c.connected.Load(), Failures: make(map[string]uint64),
+		Large: c.large.Load(), Connected: c.connected.Load(), Lag: s.cfg.Source.Lag(), Failures: make(map[string]uint64),
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,7 +117,7 @@ func (s *Sink) Counters() Counters {
 	}
 	n.Pending, n.PendingBytes = c.pending, c.pendingBytes
 	if n.Pending > 0 {
-		n.Lag = time.Since(c.since)
+		n.Stalled = time.Since(c.since)
 	}
 	return n
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"sync"
 	"time"
 
@@ -52,25 +51,22 @@ func New(cfg Config) (*Sink, error) {
 // readFiles checks that the files are there and mean something, before anything
 // runs. The credentials are read anew with each connection, so that they may be
 // renewed.
-func (s *Sink) readFiles() error {
+func (s *Sink) readFiles() (err error) {
 	if s.cfg.Creds != "" {
-		if err := checkCreds(s.cfg.Creds); err != nil {
+		if err := CheckCreds(s.cfg.Creds); err != nil {
 			return fmt.Errorf("sink: config Creds: %w", err)
 		}
 	}
-	if s.cfg.CA == "" {
-		return nil
-	}
-	pem, err := os.ReadFile(s.cfg.CA)
-	if err != nil {
-		return fmt.Errorf("sink: config CA: %w", err)
-	}
-	s.roots = x509.NewCertPool()
-	if !s.roots.AppendCertsFromPEM(pem) {
-		return fmt.Errorf("sink: config CA: %s: no certificate in it", s.cfg.CA)
+	if s.cfg.CA != "" {
+		if s.roots, err = ReadCA(s.cfg.CA); err != nil {
+			return fmt.Errorf("sink: config CA: %w", err)
+		}
 	}
 	return nil
 }
+
+// Target is where the sink stores objects.
+func (s *Sink) Target() Target { return s.cfg.Target }
 
 // Close ends the sink. What the stream has not acknowledged by now stays for the
 // next one with the same source. It may be called twice.

@@ -14,4 +14,7 @@ type Source interface {
 	// Ack says that an object is stored. It may be called while Next is, and does
 	// not wait. What was not acknowledged is given out again after a restart.
 	Ack(o *follow.Object)
+	// Lag is how many chunks are at hand and not done with: those of objects that are
+	// not stored.
+	Lag() uint64
 }
