@@ -54,6 +54,11 @@ func (s *Sink) connect() (*conn, error) {
 				s.cfg.Log.Warn("sink disconnected", "err", err)
 			}
 		}),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) {
+			if s.ctx.Err() == nil {
+				c.say(s.cfg.Log, err)
+			}
+		}),
 		nats.ClosedHandler(func(*nats.Conn) { c.end() }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			s.cfg.Log.Debug("sink: server", "err", err)
@@ -89,7 +94,8 @@ func (s *Sink) connect() (*conn, error) {
 func (s *Sink) connected(c *conn, nc *nats.Conn) {
 	s.counted.connected.Store(true)
 	s.counted.connections.Add(1)
-	s.cfg.Log.Info("sink connected", "server", nc.ConnectedUrlRedacted(), "max_payload", nc.MaxPayload())
+	// Not its URL: the client takes a token in one for the name of a user.
+	s.cfg.Log.Info("sink connected", "server", nc.ConnectedAddr(), "max_payload", nc.MaxPayload())
 	c.linked(s.ctx)
 }
 
@@ -104,11 +110,9 @@ func (s *Sink) delay(c *conn, n int) time.Duration {
 		return b.jittered()
 	}
 	s.counted.fail(reasonConnect)
-	err := errors.New("no answer")
 	if nc := c.client.Load(); nc != nil && nc.LastError() != nil {
-		err = nc.LastError()
+		c.say(s.cfg.Log, nc.LastError())
 	}
-	c.say(s.cfg.Log, err)
 	return b.jittered()
 }
 
