@@ -71,9 +71,14 @@ func readStream(t testing.TB, js jetstream.JetStream, name string) []stored {
 	if err != nil {
 		t.Fatal(err)
 	}
+	messages, err := consumer.Messages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer messages.Stop()
 	var all []stored
 	for left := stream.CachedInfo().State.Msgs; left > 0; left-- {
-		m, err := consumer.Next(jetstream.FetchMaxWait(limit))
+		m, err := messages.Next(jetstream.NextContext(ctx))
 		if err != nil {
 			t.Fatalf("%s after %d messages: %v", name, len(all), err)
 		}

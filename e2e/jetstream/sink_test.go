@@ -126,7 +126,11 @@ func TestConnectionIsCut(t *testing.T) {
 			w := newCable(t, n.addr())
 			js := client(t, n)
 			stream := makeStream(t, js, jetstream.StreamConfig{Duplicates: window})
-			sizes := make([]int, 2200) // small ones: before a large one the sink asks, and hears nothing
+			rounds := 10
+			if testing.Short() {
+				rounds = 4
+			}
+			sizes := make([]int, 200*(rounds+1)) // small ones: before a large one the sink asks, and hears nothing
 			for i := range sizes {
 				sizes[i] = 100 + rng.IntN(2000)
 			}
@@ -134,7 +138,7 @@ func TestConnectionIsCut(t *testing.T) {
 			l := newList(objects)
 			l.show(0)
 			s := startSink(t, w.Addr().String(), l, func(c *sink.Config) { c.Limits.Duplicates = 100 * time.Millisecond })
-			for i := 1; i <= 10; i++ {
+			for i := 1; i <= rounds; i++ {
 				l.show(200 * i)
 				awaitDone(t, l, s, 200*i-rng.IntN(100))
 				// All that is sent is stored, and the sink hears nothing of it.
