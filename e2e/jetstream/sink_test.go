@@ -356,23 +356,41 @@ func TestLargeObjectIsPutOnce(t *testing.T) {
 	}
 }
 
-// TestSinkTakesNoMoreThanItsWindow while there is no server: by number and by
-// bytes.
+// TestSinkTakesNoMoreThanItsWindow while the server says nothing, by number and by
+// bytes: one object more waits to enter it.
 func TestSinkTakesNoMoreThanItsWindow(t *testing.T) {
-	n := startServer(t, nil)
-	addr := n.addr()
-	n.stop()
-	objects := makeObjects(t, sizesOf(500))
-	for _, l := range []sink.Limits{{Window: 10}, {WindowBytes: 20_000}} {
-		src := newList(objects)
-		s := startSink(t, addr, src, func(c *sink.Config) { c.Limits = l })
-		awaitFailure(t, s, "connect", 3)
-		if got := s.Counters(); src.given() > 11+20 || got.Pending > 11 || got.PendingBytes > 20_000+300_000 {
-			t.Errorf("%d objects taken, %+v", src.given(), got)
-		}
-		s.Close()
+	sizes := make([]int, 300)
+	for i := range sizes {
+		sizes[i] = 987 // with its record 1000 bytes
 	}
-	n.start(t)
+	objects := makeObjects(t, sizes)
+	for name, l := range map[string]sink.Limits{"number": {Window: 10}, "bytes": {WindowBytes: 9001}} {
+		t.Run(name, func(t *testing.T) {
+			n := startServer(t, nil)
+			w := newCable(t, n.addr())
+			src := newList(objects)
+			src.show(5)
+			s := startSink(t, w.Addr().String(), src, func(c *sink.Config) { c.Limits = l })
+			awaitDone(t, src, s, 5)
+			w.set(true, false)
+			src.show(len(objects))
+			cluster.Eventually(t, limit, "the window is full", func() (bool, string) {
+				now, _ := src.held()
+				c := s.Counters()
+				return now == 11 && c.Pending == 10 && c.PendingBytes == 10_000, fmt.Sprintf("%d held, %+v", now, c)
+			})
+			if got := s.Counters(); got.Lag != uint64(len(objects)-src.done()) || got.Stalled <= 0 {
+				t.Errorf("%+v", got)
+			}
+			w.set(false, false)
+			w.cut() // so that it asks what became of them
+			awaitDone(t, src, s, len(objects))
+			checkStream(t, client(t, n), "BEEF", objects)
+			if _, most := src.held(); most > 11 {
+				t.Errorf("%d objects were taken at a time", most)
+			}
+		})
+	}
 }
 
 // TestSinkEnds with nothing of it running, whatever it was doing.

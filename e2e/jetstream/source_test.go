@@ -59,6 +59,7 @@ type list struct {
 	acked  []bool
 	order  []int // as they were acknowledged
 	taken  int
+	peak   int // most that were taken and not acknowledged
 	change chan struct{}
 }
 
@@ -77,6 +78,7 @@ func (l *list) Next(ctx context.Context) (*follow.Object, error) {
 			o := l.objects[l.next]
 			l.next++
 			l.taken++
+			l.peak = max(l.peak, l.taken-len(l.order))
 			l.mu.Unlock()
 			return o, nil
 		}
@@ -138,8 +140,10 @@ func (l *list) done() int {
 	return len(l.order)
 }
 
-func (l *list) given() int {
+// held is how many a sink has taken and not acknowledged, now and at most. It is
+// for sources that were never reopened.
+func (l *list) held() (now, most int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.taken
+	return l.taken - len(l.order), l.peak
 }

@@ -45,8 +45,8 @@ type Limits struct {
 
 	Dial    time.Duration // for a connection and the server's greeting [5 s]
 	Request time.Duration // for the answer to a request about a stream [10 s]
-	Ack     time.Duration // for the stream to acknowledge a message [10 s]
-	Put     time.Duration // for an object to be in the object store, beside a second a MiB [30 s]
+	Ack     time.Duration // for the stream to acknowledge a message, counted from when it is written [30 s]
+	Put     time.Duration // for an object to be in the object store, beside 8 s a MiB [30 s]
 	Scan    time.Duration // for the next messages when the stream is looked through [10 s]
 	Write   time.Duration // for the server to take what is written to it [10 s]
 	Ping    time.Duration // between pings; two without an answer end a connection [10 s]
@@ -89,7 +89,7 @@ func (l Limits) withDefaults() (Limits, error) {
 	orDefault(&l.Duplicates, time.Minute)
 	orDefault(&l.Dial, 5*time.Second)
 	orDefault(&l.Request, 10*time.Second)
-	orDefault(&l.Ack, 10*time.Second)
+	orDefault(&l.Ack, 30*time.Second)
 	orDefault(&l.Put, 30*time.Second)
 	orDefault(&l.Scan, 10*time.Second)
 	orDefault(&l.Write, 10*time.Second)

@@ -49,3 +49,33 @@ func TestKnownKeepsTheNewest(t *testing.T) {
 		t.Error("not reset")
 	}
 }
+
+// behind is a source that says how far behind it is.
+type behind struct {
+	Source
+	lag uint64
+}
+
+func (b *behind) Lag() uint64 { return b.lag }
+
+// TestForget: what was found in the stream counts until the sink has caught up, and
+// not for what is submitted again later.
+func TestForget(t *testing.T) {
+	src := &behind{lag: 1}
+	s := &Sink{cfg: Config{Source: src}, known: known{limit: 10}}
+	id := knownOf(objectOf(1))
+	s.known.add(id)
+	if s.forget(); !s.known.has(id) {
+		t.Error("forgotten with chunks at hand")
+	}
+	src.lag = 0
+	e := s.window.push(objectOf(2))
+	if s.forget(); !s.known.has(id) {
+		t.Error("forgotten with an object under way")
+	}
+	e.stored = true
+	s.window.compact()
+	if s.forget(); s.known.has(id) {
+		t.Error("kept for ever")
+	}
+}

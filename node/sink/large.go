@@ -15,11 +15,15 @@ import (
 // maxChunk is the most bytes of one message of an object store, as clients have it.
 const maxChunk = 128 << 10
 
+// putMiB is what a MiB may take beside Limits.Put, so that a slow line is not taken
+// for a dead one.
+const putMiB = 8 * time.Second
+
 // putLarge puts an object's payload into the object store, under the message's id,
 // unless it is there.
 func (x *session) putLarge(e *entry) error {
 	payload := e.Frame.Payload
-	ctx, cancel := context.WithTimeout(x.link, x.s.cfg.Limits.Put+time.Duration(len(payload)>>20)*time.Second)
+	ctx, cancel := context.WithTimeout(x.link, x.s.cfg.Limits.Put+time.Duration(len(payload)>>20)*putMiB)
 	defer cancel()
 	fail := func(err error) error {
 		return fmt.Errorf("sink: object store %s: %w", x.s.cfg.Target.Bucket, err)

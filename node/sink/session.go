@@ -38,6 +38,7 @@ func (s *Sink) session(link context.Context, c *conn) error {
 	}
 	for x.failure == nil || len(x.sending) > 0 {
 		s.window.compact()
+		s.forget()
 		s.counted.pend(len(s.window.entries), s.window.bytes)
 		var objects <-chan *follow.Object
 		if x.failure == nil && !s.window.full(&s.cfg.Limits) {
@@ -53,6 +54,14 @@ func (s *Sink) session(link context.Context, c *conn) error {
 		}
 	}
 	return x.failure
+}
+
+// forget drops what was found in the stream once nothing is left that it was looked
+// through for: an object that is submitted again much later is to be stored again.
+func (s *Sink) forget() {
+	if len(s.window.entries) == 0 && len(s.known.set) > 0 && s.cfg.Source.Lag() == 0 {
+		s.known.reset()
+	}
 }
 
 // submit sends an object, unless the stream is known to have it.
