@@ -183,3 +183,39 @@ func TestSinkWithCredentials(t *testing.T) {
 	awaitDone(t, l, s, len(objects))
 	checkStream(t, client(t, n, nats.UserCredentials(file)), "BEEF", objects)
 }
+
+// TestSinkWithLeastRights: what docs/sink.md lists is enough for all that a sink
+// does, a look through the stream and objects in the store included.
+func TestSinkWithLeastRights(t *testing.T) {
+	n := startServer(t, func(o *server.Options) {
+		o.MaxPayload = 64 << 10
+		o.Users = []*server.User{{Username: "admin", Password: "a"}, {Username: "sink", Password: "s", Permissions: &server.Permissions{
+			Publish: &server.SubjectPermission{Allow: []string{
+				"beef.>", "$O.BEEF.>",
+				"$JS.API.STREAM.INFO.BEEF", "$JS.API.STREAM.CREATE.BEEF", "$JS.API.STREAM.PURGE.BEEF", "$JS.API.STREAM.MSG.GET.BEEF",
+				"$JS.API.STREAM.INFO.OBJ_BEEF", "$JS.API.STREAM.CREATE.OBJ_BEEF", "$JS.API.STREAM.PURGE.OBJ_BEEF", "$JS.API.STREAM.MSG.GET.OBJ_BEEF",
+				"$JS.API.DIRECT.GET.>",
+				"$JS.API.CONSUMER.CREATE.BEEF.>", "$JS.API.CONSUMER.MSG.NEXT.BEEF.>", "$JS.API.CONSUMER.DELETE.BEEF.>",
+			}},
+			Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX.>"}},
+		}}}
+	})
+	w := newCable(t, n.addr())
+	objects := makeObjects(t, sizesOf(400))
+	l := newList(objects)
+	for i := 1; i <= 4; i++ {
+		l.show(100 * i)
+		s := startSink(t, "sink:s@"+w.Addr().String(), l, nil)
+		awaitDone(t, l, s, 100*i-60)
+		w.cut()
+		awaitDone(t, l, s, 100*i-30)
+		s.Close()
+		l.reopen(20)
+	}
+	s := startSink(t, "sink:s@"+w.Addr().String(), l, nil)
+	awaitDone(t, l, s, len(objects))
+	checkStream(t, client(t, n, nats.UserInfo("admin", "a")), "BEEF", objects)
+	if s.Counters().Known == 0 {
+		t.Error("nothing was looked for in the stream")
+	}
+}

@@ -101,7 +101,7 @@ func TestTargetShowsNoSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{got.String(), fmt.Sprint(got), fmt.Sprintf("%v", &got), fmt.Sprintf("%s", got)} {
+	for _, text := range []string{got.String(), fmt.Sprint(got), fmt.Sprintf("%v", &got)} {
 		if text != "nats://a:1,b:2/S" {
 			t.Errorf("shown as %s", text)
 		}
