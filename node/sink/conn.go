@@ -81,7 +81,7 @@ func (s *Sink) connect() (*conn, error) {
 	}
 	c.client.Store(c.nc)
 	c.js, err = jetstream.New(c.nc, jetstream.WithDefaultTimeout(l.Request), jetstream.WithPublishAsyncTimeout(l.Ack),
-		jetstream.WithPublishAsyncMaxPending(2*l.Window),
+		jetstream.WithPublishAsyncMaxPending(l.Window+2*chunksAhead),
 		jetstream.WithPublishAsyncErrHandler(func(_ jetstream.JetStream, m *nats.Msg, err error) { c.results.add(result{m, nil, err}) }),
 		jetstream.WithPublishAsyncAckHandler(func(_ jetstream.JetStream, m *nats.Msg, a *jetstream.PubAck) { c.results.add(result{m, a, nil}) }))
 	if err != nil {

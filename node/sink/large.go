@@ -1,57 +1,131 @@
 package sink
 
 import (
-	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// maxChunk is the most bytes of one message of an object store, as clients have it.
-const maxChunk = 128 << 10
-
-// putMiB is what a MiB may take beside Limits.Put, so that a slow line is not taken
-// for a dead one.
-const putMiB = 8 * time.Second
+const (
+	// maxChunk is the most bytes of one message of an object store, as clients have
+	// it, and chunksAhead how many of them wait for their acknowledgement.
+	maxChunk    = 128 << 10
+	chunksAhead = 64
+	// putMiB is what a MiB may take beside Limits.Put, so that a slow line is not
+	// taken for a dead one.
+	putMiB = 8 * time.Second
+)
 
 // putLarge puts an object's payload into the object store, under the message's id,
-// unless it is there.
+// unless it is there. What is written is what clients of the store write: chunks
+// on $O.BUCKET.C.NUID, then what there is to know of them on $O.BUCKET.M.NAME. The
+// client's own Put is not used, as it starts a goroutine that at times never ends.
 func (x *session) putLarge(e *entry) error {
 	payload := e.Frame.Payload
 	ctx, cancel := context.WithTimeout(x.link, x.s.cfg.Limits.Put+time.Duration(len(payload)>>20)*putMiB)
 	defer cancel()
-	fail := func(err error) error {
+	if err := x.put(ctx, e.id, payload); err != nil {
 		return fmt.Errorf("sink: object store %s: %w", x.s.cfg.Target.Bucket, err)
 	}
+	return nil
+}
+
+func (x *session) put(ctx context.Context, name string, payload []byte) error {
 	bucket, err := x.bucket(ctx)
 	if err != nil {
-		return fail(err)
+		return err
+	}
+	if err := x.purgePartial(ctx); err != nil {
+		return err
 	}
 	sum := sha256.New()
 	sum.Write(payload)
-	switch there, err := bucket.GetInfo(ctx, e.id); {
-	case err == nil && there.Size == uint64(len(payload)) && there.Digest == digest(sum):
+	target := x.s.cfg.Target.Bucket
+	info := jetstream.ObjectInfo{
+		ObjectMeta: jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{
+			ChunkSize: uint32(min(maxChunk, x.c.nc.MaxPayload())),
+		}},
+		Bucket: target, NUID: rand.Text(), Size: uint64(len(payload)), Digest: jetstream.GetObjectDigestValue(sum),
+	}
+	switch there, err := bucket.GetInfo(ctx, name); {
+	case err == nil && there.Size == info.Size && there.Digest == info.Digest:
 		return nil
 	case err != nil && !errors.Is(err, jetstream.ErrObjectNotFound):
-		return fail(err)
+		return err
 	}
-	_, err = bucket.Put(ctx, jetstream.ObjectMeta{
-		Name: e.id,
-		Opts: &jetstream.ObjectMetaOptions{ChunkSize: uint32(min(maxChunk, x.c.nc.MaxPayload()))},
-	}, bytes.NewReader(payload))
+	chunks := "$O." + target + ".C." + info.NUID
+	x.s.partial = chunks
+	if info.Chunks, err = x.putChunks(ctx, chunks, payload, int(info.Opts.ChunkSize)); err != nil {
+		return err
+	}
+	about, err := json.Marshal(&info)
 	if err != nil {
-		return fail(err)
+		return err
 	}
+	_, err = x.c.js.PublishMsg(ctx, &nats.Msg{
+		Subject: "$O." + target + ".M." + base64.URLEncoding.EncodeToString([]byte(name)),
+		Header:  nats.Header{jetstream.MsgRollup: {jetstream.MsgRollupSubject}},
+		Data:    about,
+	})
+	if err != nil {
+		return err
+	}
+	x.s.partial = ""
 	x.s.counted.large.Add(1)
 	return nil
 }
 
-func digest(h hash.Hash) string { return jetstream.GetObjectDigestValue(h) }
+// putChunks stores the payload in messages of size bytes and returns their number.
+func (x *session) putChunks(ctx context.Context, subject string, payload []byte, size int) (n uint32, err error) {
+	var ahead []jetstream.PubAckFuture
+	for len(payload) > 0 || len(ahead) > 0 {
+		if len(payload) > 0 && len(ahead) < chunksAhead {
+			chunk := payload[:min(size, len(payload))]
+			payload = payload[len(chunk):]
+			f, err := x.c.js.PublishMsgAsync(&nats.Msg{Subject: subject, Data: chunk}, jetstream.WithRetryAttempts(0))
+			if err != nil {
+				return n, err
+			}
+			ahead = append(ahead, f)
+			n++
+			continue
+		}
+		select {
+		case <-ahead[0].Ok():
+			ahead = ahead[1:]
+		case err := <-ahead[0].Err():
+			return n, err
+		case <-ctx.Done():
+			return n, ctx.Err()
+		}
+	}
+	return n, nil
+}
+
+// purgePartial removes the chunks of a put that failed. Those of a node that was
+// killed nobody knows of.
+func (x *session) purgePartial(ctx context.Context) error {
+	if x.s.partial == "" {
+		return nil
+	}
+	stream, err := x.c.js.Stream(ctx, "OBJ_"+x.s.cfg.Target.Bucket)
+	if err != nil {
+		return err
+	}
+	if err := stream.Purge(ctx, jetstream.WithPurgeSubject(x.s.partial)); err != nil {
+		return err
+	}
+	x.s.partial = ""
+	return nil
+}
 
 // bucket finds or makes the object store.
 func (x *session) bucket(ctx context.Context) (jetstream.ObjectStore, error) {

@@ -25,10 +25,11 @@ type Sink struct {
 	wg     sync.WaitGroup
 
 	// The rest is run's.
-	window window
-	known  known
-	stream streamState
-	said   string // reason of the last failure that was logged
+	window  window
+	known   known
+	stream  streamState
+	partial string // subject of the chunks that a failed put has left in the object store; empty: none
+	said    string // reason of the last failure that was logged
 }
 
 // New starts a sink. It connects by itself, and goes on trying for ever: a server
