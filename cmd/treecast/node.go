@@ -56,6 +56,7 @@ type startedNode struct {
 	Deliver    string   `json:"deliver,omitempty"`     // URL of the HTTP lanes
 	Egress     string   `json:"egress,omitempty"`      // where consumers connect
 	Publisher  string   `json:"publisher,omitempty"`   // whose chunks the ingress signs
+	Sink       string   `json:"sink,omitempty"`        // where objects are stored, without its secrets
 }
 
 func (a *app) runNode(ctx context.Context, cfg beefnode.Config) error {
@@ -113,6 +114,9 @@ func describe(running *beefnode.Running) startedNode {
 	if owner, ok := running.Publisher(); ok {
 		s.Publisher = owner.String()
 	}
+	if k := running.Sink(); k != nil {
+		s.Sink = k.Target().String()
+	}
 	if s.API = running.API(); s.API != "" && running.Ingress() != nil {
 		s.Submit = "http://" + s.API + "/submit"
 	}
@@ -135,6 +139,7 @@ func (a *app) printStarted(s startedNode) error {
 		{"deliver", s.Deliver},
 		{"egress", s.Egress},
 		{"publisher", s.Publisher},
+		{"sink", s.Sink},
 	} {
 		if part.value != "" {
 			line += ", " + part.name + " " + part.value

@@ -70,10 +70,13 @@ func (p *nodeParser) wholeSharding(cfg *beefnode.Config) {
 	for i := range cfg.EgressDial {
 		aggregates = aggregates || len(cfg.EgressDial[i].Election.Topics) == 0
 	}
+	if cfg.Sink != nil && len(cfg.Sink.Election.Topics) == 0 {
+		p.fault("--shard-bits %d: a sink for all topics needs --groups", cfg.ShardBits)
+	}
 	switch {
 	case aggregates:
 		p.fault("--shard-bits %d: a lane for all topics needs --groups", cfg.ShardBits)
-	case len(cfg.EgressDial) == 0 && cfg.EgressListen == "" && cfg.API == "":
+	case cfg.Sink == nil && len(cfg.EgressDial) == 0 && cfg.EgressListen == "" && cfg.API == "":
 		p.fault("--shard-bits %d: without consumers, --groups says which groups to relay", cfg.ShardBits)
 	}
 }

@@ -43,6 +43,7 @@ func (f *nodeFlags) parse(capacitySet bool) (beefnode.Config, error) {
 	p.identity()
 	p.tree(&cfg, capacitySet)
 	p.retain(&cfg)
+	p.sink(&cfg)
 	p.owners(&cfg)
 	p.policy(&cfg)
 	p.joins(&cfg)
@@ -293,6 +294,9 @@ func (p *nodeParser) whole(cfg *beefnode.Config) {
 	}
 	if cfg.Opens() && cfg.Joins() {
 		p.fault("both --broker and --join for the BEEF cohort")
+	}
+	if cfg.Sink != nil && !cfg.Opens() && !cfg.Joins() && len(p.join) == len(cfg.Join) {
+		p.fault("--sink needs the BEEF cohort: --join beef@MADDR, or --broker with an ingress")
 	}
 	if len(p.egressDial)+len(p.egressListen) > 0 && !cfg.Opens() && !cfg.Joins() && len(p.join) == len(cfg.Join) {
 		p.fault("an egress needs the BEEF cohort: --join beef@MADDR, or --broker with an ingress")

@@ -78,7 +78,7 @@ func TestPlanted(t *testing.T) {
 			}
 		})
 	}
-	for _, rule := range []string{"order", "import", "clock", "goroutine", "channel", "output", "init", "chance", "maporder"} {
+	for _, rule := range []string{"order", "import", "clock", "goroutine", "channel", "output", "init", "chance", "maporder", "reserved"} {
 		if !rules[rule] {
 			t.Errorf("no package breaks the rule %q", rule)
 		}
@@ -137,6 +137,28 @@ func TestTestImports(t *testing.T) {
 	p = &arch.Package{Path: "treecast/extra", Layer: "extra"}
 	if got := arch.Check(p); len(got) != 1 || !strings.Contains(got[0].String(), "in no layer") {
 		t.Errorf("found %v", got)
+	}
+}
+
+// The NATS server is for one package's tests, its client for the sink.
+func TestReserved(t *testing.T) {
+	const server, client = "github.com/nats-io/nats-server/v2/server", "github.com/nats-io/nats.go/jetstream"
+	for _, c := range []struct {
+		path, layer    string
+		imports, tests []string
+		want           int
+	}{
+		{"treecast/e2e/jetstream", "e2e", nil, []string{server, client}, 0},
+		{"treecast/e2e/jetstream", "e2e", []string{server, client}, nil, 2},
+		{"treecast/e2e/cluster", "e2e", nil, []string{server, client}, 2},
+		{"treecast/node/sink", "node", []string{client, "github.com/nats-io/nkeys"}, []string{client}, 0},
+		{"treecast/node/sink", "node", nil, []string{server}, 1},
+		{"treecast/cmd/treecast", "cmd", []string{client}, nil, 1},
+	} {
+		got := arch.Check(&arch.Package{Path: c.path, Layer: c.layer, Imports: c.imports, TestImports: c.tests})
+		if len(got) != c.want {
+			t.Errorf("%s: %v and %v in tests: found %v", c.path, c.imports, c.tests, got)
+		}
 	}
 }
 

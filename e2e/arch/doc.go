@@ -7,6 +7,8 @@
 //
 //	order      imports run one way: proto < wire < probe < tree < node < cmd; e2e may
 //	           import all, nothing else imports e2e or cmd, tests included
+//	reserved   a client library that one package uses is imported by no other, and the
+//	           NATS server by the tests of e2e/jetstream alone
 //	import     wire, probe and tree use no file, socket, context, log, lock or libp2p;
 //	           probe and tree no protobuf and no chance but the one handed to them
 //	clock      wire, probe and tree never read the clock and start no timer

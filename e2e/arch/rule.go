@@ -45,6 +45,7 @@ func (f *finding) add(rule string, pos token.Pos, format string, args ...any) {
 func Check(p *Package) []Violation {
 	f := &finding{p: p}
 	f.order()
+	f.reserved()
 	if pure(p.Layer) {
 		f.imports()
 		for _, file := range p.Files {

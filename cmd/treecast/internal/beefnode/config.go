@@ -10,6 +10,7 @@ import (
 	"treecast/node"
 	"treecast/node/api/bearer"
 	"treecast/node/lane"
+	"treecast/node/sink"
 	"treecast/wire"
 	"treecast/wire/beef"
 )
@@ -29,7 +30,8 @@ type Config struct {
 	// cohort, that carries it: 0..15, the same at every node of the plane.
 	ShardBits int
 	// Groups are the groups that this node is in whoever its consumers are. None: all
-	// of them for a broker or an ingress, else those of the consumers' topics alone.
+	// of them for a broker or an ingress, else those of the sink's and the consumers'
+	// topics alone.
 	Groups []uint32
 	// Admin and Publishers pin the cohorts joined; of a broker's own cohorts they
 	// are the admin, zero for the publisher key, and the list.
@@ -53,6 +55,10 @@ type Config struct {
 	// GET /deliver beside them, or alone.
 	EgressDial   []lane.DialConfig
 	EgressListen string
+	// Sink, if set, is where objects are stored; it needs Node.Retain, out of which it
+	// reads. SinkCreds and SinkCA are as in sink.Config.
+	Sink              *sink.Target
+	SinkCreds, SinkCA string
 	// API is the address of the HTTP API, host:port; empty = none. Off loopback
 	// it wants an APITokenFile.
 	API, APITokenFile string
@@ -98,6 +104,13 @@ func (cfg *Config) fixedGroups() []uint32 {
 	if len(groups) == 0 && (cfg.Opens() || cfg.Ingress()) {
 		for i := range uint32(1) << cfg.ShardBits {
 			groups = append(groups, beef.BaseGroup+i)
+		}
+	}
+	if cfg.Sink != nil && len(cfg.Groups) == 0 {
+		for _, t := range cfg.Sink.Election.Topics {
+			if group, err := beef.GroupIndex(t, cfg.ShardBits); err == nil { // else follow.New says so
+				groups = append(groups, group)
+			}
 		}
 	}
 	slices.Sort(groups)

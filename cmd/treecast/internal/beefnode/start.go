@@ -28,6 +28,7 @@ type Running struct {
 	publishers []*publisher
 	ingress    *lane.Ingress
 	egress     *lane.Egress
+	sink       *storing // nil: nothing is stored elsewhere
 	api        *api.Server
 
 	once sync.Once
@@ -77,6 +78,11 @@ func (r *Running) start(cfg *Config) error {
 	}
 	if cfg.egress() {
 		if err := r.startEgress(cfg); err != nil {
+			return err
+		}
+	}
+	if cfg.Sink != nil {
+		if err := r.startSink(cfg, cfg.Log); err != nil {
 			return err
 		}
 	}
@@ -210,6 +216,11 @@ func (r *Running) startAPI(cfg *Config, metrics *prometheus.Registry) (err error
 			return fmt.Errorf("beefnode: metrics: %w", err)
 		}
 	}
+	if r.sink != nil {
+		if err := metrics.Register(r.sink.Sink); err != nil {
+			return fmt.Errorf("beefnode: metrics: %w", err)
+		}
+	}
 	ac := api.Config{Addr: cfg.API, TokenFile: cfg.APITokenFile, Gatherer: metrics, Log: cfg.Log}
 	if r.ingress != nil {
 		ac.Routes = append(ac.Routes, api.Route{
@@ -299,6 +310,9 @@ func (r *Running) end(out func() error) error {
 		}
 		if r.egress != nil {
 			r.egress.CloseResumed() // their positions are the node's
+		}
+		if r.sink != nil {
+			errs = append(errs, r.sink.close()) // so is its position
 		}
 		errs = append(errs, out())
 		r.plane.close() // what the cohorts have delivered goes to the egress first
