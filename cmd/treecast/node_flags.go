@@ -41,6 +41,7 @@ type nodeFlags struct {
 	egressDial    []string
 	allowPrivate  bool
 	retained      retainFlags
+	limited       limitFlags
 	config        string
 }
 
@@ -111,6 +112,7 @@ func (f *nodeFlags) register(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.egressDial, "egress-dial", nil,
 		"NAME@HOST:PORT=TOPIC,TOPIC: consumer to connect to and what it elects, * = all; may be repeated")
 	f.retained.register(flags)
+	f.limited.register(flags)
 	flags.BoolVar(&f.allowPrivate, "allow-private", false, "believe candidates' loopback and private addresses")
 	flags.StringVar(&f.config, configFlag, "", "YAML file of settings named as these flags")
 }

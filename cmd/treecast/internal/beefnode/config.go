@@ -53,6 +53,8 @@ type Config struct {
 	// GET /deliver beside them, or alone.
 	EgressDial   []lane.DialConfig
 	EgressListen string
+	// EgressLimits bound what consumers can make the node hold.
+	EgressLimits lane.EgressLimits
 	// API is the address of the HTTP API, host:port; empty = none. Off loopback
 	// it wants an APITokenFile.
 	API, APITokenFile string
