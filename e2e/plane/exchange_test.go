@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -19,6 +20,8 @@ var share = flag.Int("plane.share", 8, "TestExchange sends one in so many of 10,
 // quiet is how long nothing may come before a test gives up: longer than any wait
 // of PROTOCOL §5 and §8 that a fault may cost.
 const quiet = 60 * time.Second
+
+const kill = syscall.SIGKILL
 
 // publisherOf makes the publisher key of a data directory.
 func publisherOf(t *testing.T, dir string) string {

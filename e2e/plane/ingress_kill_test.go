@@ -162,3 +162,10 @@ func port(t *testing.T) string {
 	addr := cluster.FreePort(t)
 	return addr[len("127.0.0.1:"):]
 }
+
+// answers are the numbers of the objects that were answered so far.
+func (s *submission) answers() []uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]uint64(nil), s.answered...)
+}
