@@ -3,9 +3,11 @@ package plane
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -18,9 +20,10 @@ type Consumer struct {
 	wg   sync.WaitGroup
 
 	mu     sync.Mutex
-	cond   *sync.Cond // paused or conns changed
+	cond   *sync.Cond // paused or open changed
 	paused bool
-	conns  map[net.Conn]bool // nil once closed
+	open   bool
+	conn   net.Conn // the last one
 	dials  int
 	sets   map[uint64]*tally
 	strays []string // what was none of the objects; the first few
@@ -43,11 +46,11 @@ const rcvbuf = 64 << 10
 // NewConsumer listens on loopback until the test ends.
 func NewConsumer(t testing.TB, name string, sets ...*Set) *Consumer {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	ln, err := (&net.ListenConfig{Control: smallBuffer}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Consumer{Name: name, ln: ln, conns: make(map[net.Conn]bool), sets: make(map[uint64]*tally)}
+	c := &Consumer{Name: name, ln: ln, open: true, sets: make(map[uint64]*tally)}
 	c.cond = sync.NewCond(&c.mu)
 	for _, s := range sets {
 		c.sets[s.Seed] = &tally{set: s, got: make([]int, s.Len()), at: make([]time.Time, s.Len()), last: -1}
@@ -57,40 +60,45 @@ func NewConsumer(t testing.TB, name string, sets ...*Set) *Consumer {
 	return c
 }
 
+// smallBuffer sets the buffer before a connection offers its window.
+func smallBuffer(_, _ string, conn syscall.RawConn) (err error) {
+	cerr := conn.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, rcvbuf) })
+	return errors.Join(err, cerr)
+}
+
 // Addr is where it listens.
 func (c *Consumer) Addr() string { return c.ln.Addr().String() }
 
 func (c *Consumer) close() {
 	c.ln.Close()
 	c.mu.Lock()
-	for conn := range c.conns {
-		conn.Close()
+	c.open = false
+	if c.conn != nil {
+		c.conn.Close()
 	}
-	c.conns = nil
 	c.cond.Broadcast()
 	c.mu.Unlock()
 	c.wg.Wait()
 }
 
+// accept serves one connection after the other: what one still brings comes before
+// what the next one does.
 func (c *Consumer) accept() {
 	for {
 		conn, err := c.ln.Accept()
 		if err != nil {
 			return
 		}
-		conn.(*net.TCPConn).SetReadBuffer(rcvbuf)
 		c.mu.Lock()
-		open := c.conns != nil
-		if open {
-			c.conns[conn] = true
-			c.dials++
-		}
+		open := c.open
+		c.conn = conn
+		c.dials++
 		c.mu.Unlock()
 		if !open {
 			conn.Close()
 			return
 		}
-		c.wg.Go(func() { c.read(conn) }) // ends with the connection
+		c.read(conn)
 	}
 }
 
@@ -113,10 +121,10 @@ func (c *Consumer) read(conn net.Conn) {
 func (c *Consumer) reading() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for c.paused && c.conns != nil {
+	for c.paused && c.open {
 		c.cond.Wait()
 	}
-	return c.conns != nil
+	return c.open
 }
 
 // Stop has the consumer read nothing any more, its connections left open.
