@@ -28,12 +28,12 @@ func TestParentsAndEdgeKilled(t *testing.T) {
 	}
 	set := plane.NewSet(rng.Uint64(), sizes)
 	log := []string{"--log-level", "warn"}
-	broker := cluster.StartNode(t, binary, "broker", append(append(slices.Clone(log), "--broker", "--capacity", "3",
+	broker := cluster.StartNode(t, treecast, "broker", append(append(slices.Clone(log), "--broker", "--capacity", "3",
 		"--retain", "1G", "--ingress-tcp", "127.0.0.1:0"), unlimited...)...)
 	join := append(slices.Clone(log), "--join", "beef@"+broker.Addrs[0])
 	var relays []*cluster.Daemon
 	for i := range 6 {
-		r := cluster.StartNode(t, binary, fmt.Sprintf("relay%d", i), append(slices.Clone(join), "--capacity", "3")...)
+		r := cluster.StartNode(t, treecast, fmt.Sprintf("relay%d", i), append(slices.Clone(join), "--capacity", "3")...)
 		r.AwaitReady(t)
 		relays = append(relays, r)
 	}
@@ -44,7 +44,7 @@ func TestParentsAndEdgeKilled(t *testing.T) {
 		e := &edge{consumer: plane.NewConsumer(t, name, set)}
 		e.args = append(slices.Clone(join), "--capacity", "0", "--data-dir", filepath.Join(dir, name), "--retain", "1G",
 			"--egress-dial", name+"@"+e.consumer.Addr()+"=tm_plane")
-		e.Daemon = cluster.StartNode(t, binary, name, e.args...)
+		e.Daemon = cluster.StartNode(t, treecast, name, e.args...)
 		e.AwaitReady(t)
 		edges = append(edges, e)
 	}

@@ -43,7 +43,7 @@ type edge struct {
 // restart starts it again as it was.
 func (e *edge) restart(t *testing.T) {
 	t.Helper()
-	e.Daemon = cluster.StartNode(t, binary, e.Name, e.args...)
+	e.Daemon = cluster.StartNode(t, treecast, e.Name, e.args...)
 }
 
 // depths are the shortest ways from the broker to each of the nodes, by overlay.
@@ -82,13 +82,13 @@ func TestExchange(t *testing.T) {
 	dir := t.TempDir()
 	second := filepath.Join(dir, "second")
 	slots := []string{"--log-level", "warn", "--capacity"}
-	broker := cluster.StartNode(t, binary, "broker", append(append(slices.Clone(slots), "3",
+	broker := cluster.StartNode(t, treecast, "broker", append(append(slices.Clone(slots), "3",
 		"--broker", "--retain", "1G", "--ingress-tcp", "127.0.0.1:0", "--publishers", publisherOf(t, second)), unlimited...)...)
 	join := []string{"--join", "beef@" + broker.Addrs[0]}
 	var relays, nodes []*cluster.Daemon
 	for i := range 10 {
 		name := fmt.Sprintf("relay%d", i)
-		r := cluster.StartNode(t, binary, name, append(append(slices.Clone(slots), "4"), join...)...)
+		r := cluster.StartNode(t, treecast, name, append(append(slices.Clone(slots), "4"), join...)...)
 		r.AwaitReady(t)
 		relays, nodes = append(relays, r), append(nodes, r)
 	}
@@ -99,11 +99,11 @@ func TestExchange(t *testing.T) {
 		e := &edge{consumer: plane.NewConsumer(t, fmt.Sprintf("consumer%d", i), sets...)}
 		e.args = append(slices.Clone(leaf), "--data-dir", filepath.Join(dir, name), "--retain", "1G",
 			"--egress-dial", name+"@"+e.consumer.Addr()+"=tm_plane")
-		e.Daemon = cluster.StartNode(t, binary, name, e.args...)
+		e.Daemon = cluster.StartNode(t, treecast, name, e.args...)
 		e.AwaitReady(t)
 		edges, nodes = append(edges, e), append(nodes, e.Daemon)
 	}
-	ingress := cluster.StartNode(t, binary, "second", append(append(slices.Clone(leaf), "--data-dir", second,
+	ingress := cluster.StartNode(t, treecast, "second", append(append(slices.Clone(leaf), "--data-dir", second,
 		"--ingress-tcp", "127.0.0.1:0"), unlimited...)...)
 	ingress.AwaitReady(t)
 	nodes = append(nodes, ingress)

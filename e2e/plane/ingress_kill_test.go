@@ -92,20 +92,20 @@ func ingressKilled(t *testing.T, atBroker bool) {
 	args["broker"] = append(args["broker"], "--broker", "--capacity", "3")
 	args["broker"] = append(args["broker"], door...)
 	args["broker"] = append(args["broker"], "--publishers", publisherOf(t, filepath.Join(dir, "leaf")))
-	broker := cluster.StartNode(t, binary, "broker", args["broker"]...)
+	broker := cluster.StartNode(t, treecast, "broker", args["broker"]...)
 	join := []string{"--join", "beef@" + broker.Addrs[0], "--log-level", "warn"}
 	args["leaf"] = append(append(args["leaf"], "--capacity", "0"), append(door, join...)...)
 
 	nodes := []*cluster.Daemon{broker}
 	for _, name := range []string{"relay0", "relay1", "relay2"} {
-		r := cluster.StartNode(t, binary, name, append(slices.Clone(join), "--capacity", "4")...)
+		r := cluster.StartNode(t, treecast, name, append(slices.Clone(join), "--capacity", "4")...)
 		r.AwaitReady(t)
 		nodes = append(nodes, r)
 	}
 	var consumers []*plane.Consumer
 	for _, name := range []string{"edge0", "edge1"} {
 		c := plane.NewConsumer(t, name, set)
-		e := cluster.StartNode(t, binary, name, append(slices.Clone(join), "--capacity", "0", "--egress-dial", name+"@"+c.Addr()+"=*")...)
+		e := cluster.StartNode(t, treecast, name, append(slices.Clone(join), "--capacity", "0", "--egress-dial", name+"@"+c.Addr()+"=*")...)
 		e.AwaitReady(t)
 		nodes, consumers = append(nodes, e), append(consumers, c)
 	}
@@ -114,7 +114,7 @@ func ingressKilled(t *testing.T, atBroker bool) {
 	name := "broker"
 	if !atBroker {
 		name = "leaf"
-		victim = cluster.StartNode(t, binary, name, args[name]...)
+		victim = cluster.StartNode(t, treecast, name, args[name]...)
 		victim.AwaitReady(t)
 	}
 	var url atomic.Value
@@ -133,7 +133,7 @@ func ingressKilled(t *testing.T, atBroker bool) {
 		})
 		victim.Kill()
 		answered := s.sofar()
-		victim = cluster.StartNode(t, binary, name, args[name]...)
+		victim = cluster.StartNode(t, treecast, name, args[name]...)
 		url.Store(victim.Submit)
 		t.Logf("killed after %d answers", answered)
 	}

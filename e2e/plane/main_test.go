@@ -12,8 +12,8 @@ import (
 	"treecast/e2e/plane"
 )
 
-// binary is the treecast binary, built once for all tests.
-var binary string
+// treecast is the path of the binary, built once for all tests.
+var treecast string
 
 var seedFlag = flag.Uint64("plane.seed", 0, "seed of loads and faults; 0 takes a fresh one")
 
@@ -37,7 +37,7 @@ func withBinary(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	if binary, err = cluster.Build(dir); err != nil {
+	if treecast, err = cluster.Build(dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -88,7 +88,7 @@ func TestRetainingNodeKilled(t *testing.T) {
 		"--broker", "--data-dir", filepath.Join(t.TempDir(), "broker"), "--retain", "1G", "--log-level", "warn",
 		"--ingress-tcp", "127.0.0.1:0", "--api", api, "--listen", "/ip4/127.0.0.1/tcp/" + port(t),
 	}, unlimited...)
-	broker := cluster.StartNode(t, binary, "broker", args...)
+	broker := cluster.StartNode(t, treecast, "broker", args...)
 	owner := ownerOf(t, broker.Publisher)
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &submission{set: set, submitter: &plane.Submitter{Topic: "tm_plane", URL: func() string { return "http://" + api + "/submit" }}}
@@ -104,7 +104,7 @@ func TestRetainingNodeKilled(t *testing.T) {
 		})
 		answers := s.answers() // what is answered from now on may be too late
 		broker.Kill()
-		broker = cluster.StartNode(t, binary, "broker", args...)
+		broker = cluster.StartNode(t, treecast, "broker", args...)
 		var last uint64
 		for _, seq := range answers {
 			last = max(last, seq)

@@ -27,7 +27,7 @@ type consumersOf struct {
 func lanesBelow(t *testing.T, n int, sets []*plane.Set, args ...string) (broker *cluster.Daemon, e *consumersOf) {
 	t.Helper()
 	bound := []string{"--log-level", "warn", "--object-max", "65536"}
-	broker = cluster.StartNode(t, binary, "broker", append(append(slices.Clone(bound), "--broker", "--capacity", "3",
+	broker = cluster.StartNode(t, treecast, "broker", append(append(slices.Clone(bound), "--broker", "--capacity", "3",
 		"--ingress-tcp", "127.0.0.1:0"), unlimited...)...)
 	e = new(consumersOf)
 	args = append(append(bound, "--join", "beef@"+broker.Addrs[0], "--capacity", "0", "--egress-queue", "1M"), args...)
@@ -36,7 +36,7 @@ func lanesBelow(t *testing.T, n int, sets []*plane.Set, args ...string) (broker 
 		e.consumers = append(e.consumers, c)
 		args = append(args, "--egress-dial", c.Name+"@"+c.Addr()+"=tm_plane")
 	}
-	e.Daemon = cluster.StartNode(t, binary, "edge", args...)
+	e.Daemon = cluster.StartNode(t, treecast, "edge", args...)
 	e.AwaitReady(t)
 	return broker, e
 }
