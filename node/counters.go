@@ -38,6 +38,7 @@ const (
 	countGaps
 	countBeforeRestart
 	countNotRetained
+	countUntracked
 	countRecoverAsked
 	countRecoverFailed
 	countRecoverAnswered
@@ -55,7 +56,7 @@ var counterNames = [numCounters]string{
 	"unknown_member", "control_overflow", "write_failed", "peer_dead", "dials",
 	"dial_unreachable", "dial_silent", "dial_broken", "hint_refused", "hint_recently_failed",
 	"subscription_slow", "reclaimed", "reports_dropped",
-	"gaps", "before_restart", "not_retained",
+	"gaps", "before_restart", "not_retained", "untracked",
 	"recover_asked", "recover_failed", "recover_answered", "recover_chunks_served", "recover_refused", "recover_busy", "left",
 }
 

@@ -15,6 +15,9 @@ func (l *loop) deliver(a *tree.Action, rest []tree.Action) {
 		Span: held.soc.Span, Payload: held.soc.Payload, Signature: held.soc.Signature, buf: held.buf,
 	}
 	if !a.HasIndex {
+		if l.indexed { // in a feed, and nobody can tell where
+			l.c.n.counts.add(countUntracked)
+		}
 		l.show(m)
 		return
 	}
@@ -91,28 +94,56 @@ func (l *loop) inOrder(ev order.Event) {
 			m := l.taken(a.Chunk)
 			m.Late = a.Late
 			l.show(m)
-			l.settled(m.Owner, i)
+			l.settling(&m.Owner, m.Index)
+			if a.Late {
+				l.settles.late++
+			}
 			m.Release()
 		case order.ActDrop:
 			l.c.n.counts.add(countBeforeRestart)
 			l.taken(a.Chunk).Release()
 		case order.ActGap:
 			l.gap(a)
-			l.settled(a.Owner, i)
+			l.settling(&a.Owner, a.Range.From)
 		case order.ActAsk:
 			l.ask(a)
 		}
 	}
+	l.settled()
 }
 
-// settled has the store note how far a feed is settled, with the last action
-// about it.
-func (l *loop) settled(owner wire.Owner, i int) {
-	if l.c.n.retained == nil || i+1 < len(l.acts) && l.acts[i+1].Kind == order.ActHandOver {
+// settles is what the actions under way settle in one feed.
+type settles struct {
+	owner wire.Owner
+	low   uint64 // the first index
+	late  uint64
+	any   bool
+}
+
+// settling notes that an index of owner's feed is settled.
+func (l *loop) settling(owner *wire.Owner, index uint64) {
+	if l.settles.any && l.settles.owner == *owner {
 		return
 	}
-	if next, ok := l.order.Next(owner); ok {
-		l.c.n.retained.Mark(l.c.topic, owner, next)
+	l.settled()
+	l.settles = settles{owner: *owner, low: index, any: true}
+}
+
+// settled has the log, and the store, note how far that feed is settled now.
+func (l *loop) settled() {
+	x := l.settles
+	if !x.any {
+		return
+	}
+	l.settles.any = false
+	next, ok := l.order.Next(x.owner)
+	if !ok { // one feed too many to be put in order: it cannot be followed
+		l.c.n.counts.add(countUntracked)
+		return
+	}
+	l.log.Settle(x.owner, x.low, next, x.late)
+	if l.c.n.retained != nil {
+		l.c.n.retained.Mark(l.c.topic, x.owner, next)
 	}
 }
 

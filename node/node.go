@@ -32,7 +32,8 @@ type Node struct {
 
 	pool      *wire.Pool
 	store     *store
-	retained  *retain.Store // nil: nothing is kept on disk
+	retained  *retain.Store     // nil: nothing is kept on disk
+	positions *retain.Positions // nil likewise
 	answering answers
 	verifier  *verifier
 	counts    counters
@@ -242,8 +243,11 @@ func (n *Node) Close() error {
 
 // closeStores ends what is on disk: last, when nobody uses it any more.
 func (n *Node) closeStores() (err error) {
+	if n.positions != nil {
+		err = n.positions.Close()
+	}
 	if n.retained != nil {
-		err = n.retained.Close()
+		err = errors.Join(err, n.retained.Close())
 	}
 	return errors.Join(err, n.store.close())
 }

@@ -26,6 +26,7 @@ type recovery struct {
 	currentID   order.ChunkID
 	arrival     order.Arrived
 	acts        []order.Action // scratch of inOrder
+	settles     settles        // of the actions under way
 	recovered   tree.Recovered // scratch of answer
 
 	asking  map[order.RequestID]context.CancelFunc
@@ -97,6 +98,11 @@ func (l *loop) noteHeads(peer wire.Overlay, ack *wire.Ack) {
 		}
 	}
 	l.inOrder(ev)
+	for _, h := range ev.Heads { // a feed begins behind the head
+		if next, ok := l.order.Next(h.Owner); ok {
+			l.log.Settle(h.Owner, next, next, 0)
+		}
+	}
 }
 
 // ask makes a request in a goroutine of its own.
@@ -170,6 +176,26 @@ func (l *loop) endRecovery() {
 func (c *Cohort) Read(owner wire.Owner, from, to uint64, p *retain.Page) (next uint64, err error) {
 	return c.loop.log.Read(owner, from, to, p)
 }
+
+// First is the lowest index of owner's feed that this node keeps; false if none is.
+// With a store it waits for the disk.
+func (c *Cohort) First(owner wire.Owner) (first uint64, ok bool, err error) {
+	return c.loop.log.First(owner)
+}
+
+// Voids are the ranges of owner's feed that were never published, as far as this
+// node was told, sorted and disjoint; read-only (PROTOCOL §7 Indices).
+func (c *Cohort) Voids(owner wire.Owner) []wire.IndexRange { return c.loop.log.Voids(owner) }
+
+// Progress appends how far each feed of the cohort is handed over, sorted by owner:
+// what lies below can be had from Read, unless it is a gap or not kept any more.
+func (c *Cohort) Progress(dst []retain.Progress) []retain.Progress {
+	return c.loop.log.Progress(dst)
+}
+
+// Watch has changed called after each change of Progress until stop. It is called
+// by the cohort's loop, so it must not block and must not call the cohort.
+func (c *Cohort) Watch(changed func()) (stop func()) { return c.loop.log.Watch(changed) }
 
 // trim has memory forget what it need not keep any more, and what is beyond most
 // bytes. It returns the bytes that are kept.

@@ -23,14 +23,22 @@ func (n *Node) openRetained() (err error) {
 	if r.Size <= 0 {
 		return nil
 	}
+	dir := filepath.Join(n.cfg.DataDir, retainDir)
 	n.retained, err = retain.OpenStore(retain.StoreConfig{
-		Dir: filepath.Join(n.cfg.DataDir, retainDir), Size: r.Size, Age: r.Age, Log: n.log,
+		Dir: dir, Size: r.Size, Age: r.Age, Log: n.log,
 	})
 	if err != nil {
 		return fmt.Errorf("node: %w", err)
 	}
+	if n.positions, err = retain.OpenPositions(retain.PositionsConfig{Dir: dir, Log: n.log}); err != nil {
+		return fmt.Errorf("node: %w", err)
+	}
 	return nil
 }
+
+// Positions are where those who follow cohorts by name have come to; nil if nothing
+// is kept in a store. They are open until the node is closed.
+func (n *Node) Positions() *retain.Positions { return n.positions }
 
 // restored is where a cohort's feeds stood before a restart.
 type restored struct {
@@ -62,6 +70,7 @@ func (n *Node) restore(topic wire.Topic, log *retain.Log) (r restored, err error
 				next = f.Last - maxRestored + 1
 			}
 			r.feeds = append(r.feeds, order.Restore{Owner: f.Owner, Next: next})
+			log.Settle(f.Owner, next, next, 0)
 			r.known = append(r.known, wire.Head{Owner: f.Owner, Index: f.Last})
 			if next <= f.Last {
 				if r.chunks, err = n.stored(r.chunks, topic, log, f.Owner, next, f.Last); err != nil {

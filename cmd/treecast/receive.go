@@ -27,6 +27,7 @@ type receiveFlags struct {
 	count     int
 	timeout   time.Duration
 	objectMax int
+	resume    string
 }
 
 func newReceiveCommand(a *app) *cobra.Command {
@@ -37,12 +38,16 @@ func newReceiveCommand(a *app) *cobra.Command {
 		Long: `Take delivery records, either from edges that dial us (--listen) or from a lane
 that we dial (--from): a node's listening lane, or at a URL the lanes of its HTTP
 API, ws:// for a WebSocket and http:// for a stream. Each object may be kept as a file named by its SHA-256.
+With --resume NAME the lane goes on where the last one of that name was. Over TCP
+and a WebSocket each record is acknowledged when it has been taken, so nothing is
+lost whichever side dies; a stream goes on behind what the node has written whole.
 
 It ends when --count distinct objects have come, when --timeout is over, on an
 interrupt, or, with --from, when the lane closes. The exit code is 1 if fewer
 objects came than --count says or if a record was refused.`,
 		Example: `  treecast receive --listen 127.0.0.1:9000 --out objects --count 1000 --timeout 1m
   treecast receive --from edge.example:8729 --topics tm_ship --json
+  treecast receive --from edge.example:8729 --topics tm_ship --resume shop --out objects
   treecast receive --from ws://edge.example:8730 --token-file token --topics tm_ship --out objects`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -57,6 +62,8 @@ objects came than --count says or if a record was refused.`,
 	cmd.Flags().StringVar(&f.tokenFile, "token-file", "", "with a URL in --from: file with the API's bearer token")
 	cmd.Flags().StringSliceVar(&f.topics, "topics", nil, "with --from: topics to elect, names or 64 hexadecimal digits; none = all")
 	cmd.Flags().StringSliceVar(&f.versions, "versions", nil, "with --from: versions to elect: beef, beefv2, atomic; none = all")
+	cmd.Flags().StringVar(&f.resume, "resume", "",
+		"with --from: name to go on under; the node, which must retain, keeps what was not taken under it")
 	cmd.Flags().StringVar(&f.out, "out", "", "directory for the objects, one file each, named by its SHA-256")
 	cmd.Flags().IntVar(&f.count, "count", 0, "end after this many distinct objects; 0 = no end")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "end after this long; 0 = never")
@@ -72,8 +79,8 @@ func (f *receiveFlags) check() error {
 	case f.listen != "" && f.from != "":
 		faults = append(faults, "receive: both --listen and --from")
 	}
-	if f.listen != "" && len(f.topics)+len(f.versions) > 0 {
-		faults = append(faults, "receive: --topics and --versions go with --from; an edge that dials has its own")
+	if f.listen != "" && len(f.topics)+len(f.versions)+len(f.resume) > 0 {
+		faults = append(faults, "receive: --topics, --versions and --resume go with --from; an edge that dials has its own")
 	}
 	if f.tokenFile != "" && !client.IsURL(f.from) {
 		faults = append(faults, "receive: --token-file goes with a URL in --from")
@@ -134,7 +141,7 @@ func (f *receiveFlags) run(ctx context.Context, a *app) error {
 		}
 	}
 	var err error
-	election := client.Election{Topics: f.topics, Versions: f.versions}
+	election := client.Election{Topics: f.topics, Versions: f.versions, Resume: f.resume}
 	switch {
 	case f.listen != "":
 		err = f.serve(ctx, a, consumer)

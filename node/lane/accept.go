@@ -9,8 +9,6 @@ import (
 	"io"
 	"net"
 	"time"
-
-	"treecast/wire/beef"
 )
 
 // accept serves the consumers that connect.
@@ -40,7 +38,7 @@ func (e *Egress) accept() {
 
 // consume reads a consumer's election and streams to it.
 func (e *Egress) consume(nc net.Conn) {
-	election, format, err := e.elect(nc)
+	w, err := e.elect(nc)
 	if err != nil {
 		e.refused.add(refusedElection)
 		e.cfg.Log.Info("consumer refused", "remote", nc.RemoteAddr().String(), "err", err)
@@ -48,14 +46,14 @@ func (e *Egress) consume(nc net.Conn) {
 		linger(nc)
 		return
 	}
-	e.stream(nc.RemoteAddr().String(), election, format, &tcpLane{nc: nc, wait: e.cfg.Limits.Write, halfClose: true})
+	e.stream(nc.RemoteAddr().String(), w, &tcpLane{nc: nc, wait: e.cfg.Limits.Write, halfClose: true})
 }
 
 // stream serves one consumer that connected, until its session ends.
-func (e *Egress) stream(name string, election beef.Election, format Format, s sink) {
-	c := e.add(name, false, election, format)
+func (e *Egress) stream(name string, w wish, s sink) {
+	c := e.add(name, false, w)
 	defer e.remove(c)
-	e.cfg.Log.Info("lane open", "lane", c.name, "topics", len(election.Topics), "format", format.String())
+	e.cfg.Log.Info("lane open", "lane", c.name, "topics", len(w.election.Topics), "format", w.format.String(), "resume", w.resume)
 	e.sessionEnded(c, c.session(s))
 }
 
@@ -84,32 +82,26 @@ func (e *Egress) leave() {
 }
 
 // elect reads the election line. Its errors are for the consumer.
-func (e *Egress) elect(nc net.Conn) (beef.Election, Format, error) {
+func (e *Egress) elect(nc net.Conn) (w wish, err error) {
 	defer context.AfterFunc(e.closing, func() { nc.SetReadDeadline(time.Now()) })()
 	if err := nc.SetReadDeadline(time.Now().Add(e.cfg.Limits.Election)); err != nil {
-		return beef.Election{}, 0, err
+		return w, err
 	}
 	line, err := readLine(nc)
 	if err != nil {
-		return beef.Election{}, 0, err
+		return w, err
 	}
 	r, err := ParseRequest(line)
 	if err != nil {
-		return beef.Election{}, 0, err
+		return w, err
 	}
-	election, format, err := e.judge(&r)
-	if err != nil {
-		return beef.Election{}, 0, err
+	if w, err = e.judge(&r); err != nil {
+		return w, err
 	}
-	return election, format, nc.SetReadDeadline(time.Time{})
-}
-
-// judge returns what a consumer's request elects.
-func (e *Egress) judge(r *Request) (beef.Election, Format, error) {
-	if r.Resume != "" {
-		return beef.Election{}, 0, fmt.Errorf("lane: election: resume %q: this node keeps no retention", r.Resume)
+	if err := nc.SetReadDeadline(time.Time{}); err != nil {
+		return w, err
 	}
-	return r.Election()
+	return w, e.follow(&w)
 }
 
 // readLine reads up to the first newline, or to the end of what the consumer

@@ -33,6 +33,10 @@ var (
 	egressRefused   = desc("egress_refused_total", "Consumers refused and dials failed.", "reason")
 	egressConsumers = desc("egress_consumers", "Consumers connected.")
 	egressQueued    = desc("egress_lane_queued_bytes", "Bytes that wait for a dialled consumer.", "lane")
+	egressSkipped   = desc("egress_skipped_total", "Feed indices that were not kept any more when a resuming consumer came to them.")
+	egressGaps      = desc("egress_gaps_total", "Feed indices that were missing when a resuming consumer came to them.")
+	egressForgotten = desc("egress_forgotten_total", "Feed indices that a resuming consumer has given up, for their number.")
+	egressLag       = desc("egress_lane_lag", "Feed indices that a dialled consumer is behind.", "lane")
 	egressConnected = desc("egress_lane_connected", "Whether a dialled consumer is connected.", "lane")
 )
 
@@ -74,7 +78,7 @@ func (e *Egress) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		egressMessages, egressIgnored, egressFragments, egressObjects, egressUnmatched,
 		egressRepeated, egressRecords, egressBytes, egressLost, egressClosed, egressRefused,
-		egressConsumers, egressQueued, egressConnected,
+		egressConsumers, egressQueued, egressConnected, egressSkipped, egressGaps, egressForgotten, egressLag,
 	} {
 		ch <- d
 	}
@@ -94,6 +98,9 @@ func (e *Egress) Collect(ch chan<- prometheus.Metric) {
 	counter(ch, egressLost, c.Lost)
 	counters(ch, egressClosed, c.Closed)
 	counters(ch, egressRefused, c.Refused)
+	counter(ch, egressSkipped, c.Follow.Skipped)
+	counter(ch, egressGaps, c.Follow.Gaps)
+	counter(ch, egressForgotten, c.Follow.Forgotten)
 	connected := 0.0
 	for _, one := range c.Consumers {
 		up := 0.0
@@ -104,6 +111,9 @@ func (e *Egress) Collect(ch chan<- prometheus.Metric) {
 		if one.Dialed {
 			gauge(ch, egressQueued, float64(one.QueuedBytes), one.Name)
 			gauge(ch, egressConnected, up, one.Name)
+			if lag, ok := c.Follow.Lag[followPrefix+one.Name]; ok {
+				gauge(ch, egressLag, float64(lag), one.Name)
+			}
 		}
 	}
 	gauge(ch, egressConsumers, connected)

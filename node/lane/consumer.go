@@ -16,9 +16,11 @@ const (
 
 // Why a session ended, the keys of EgressCounters.Closed.
 var (
-	errSlow  = errors.New("lane: consumer too slow: its queue is full")
-	errGone  = errors.New("lane: consumer closed the connection")
-	errClose = errors.New("lane: egress closed")
+	errSlow     = errors.New("lane: consumer too slow: its queue is full")
+	errGone     = errors.New("lane: consumer closed the connection")
+	errClose    = errors.New("lane: egress closed")
+	errReplaced = errors.New("lane: another connection goes on under the name")
+	errAck      = errors.New("lane: not an acknowledgement")
 )
 
 // consumer is one receiver of objects, connected or, if dialled, away.
@@ -27,14 +29,33 @@ type consumer struct {
 	id     beef.ConsumerID
 	name   string
 	dialed bool
-	format Format
-	queue  *queue
-	groups []uint32 // of the elected topics, each once
+	wish
+	queue  *queue       // of one without a name
+	unread atomic.Int64 // bytes that came for one with a name since it took a record
+	groups []uint32     // of the elected topics, each once
 
 	records, bytes, lost atomic.Uint64 // written whole; thrown away
 
 	mu  sync.Mutex
 	cut context.CancelCauseFunc // of the session; nil: not connected
+
+	ended chan struct{} // under Egress.mu: closed when the session of one with a name has ended
+}
+
+// arrived counts an object that came for a consumer with a name. It is read from
+// retention when its turn comes; but one that takes nothing while more comes than a
+// queue would hold loses its lane as any other. Called under Egress.mu.
+func (c *consumer) arrived(size int64) {
+	c.mu.Lock()
+	cut := c.cut
+	c.mu.Unlock()
+	if cut == nil || c.unread.Add(size) <= c.e.cfg.Limits.Queue {
+		return
+	}
+	c.unread.Store(0)
+	cut(errSlow)
+	c.e.closed.add(closedSlow)
+	c.e.cfg.Log.Warn("lane closed: consumer too slow", "lane", c.name, "resume", c.resume)
 }
 
 // overflow ends the session of a consumer whose queue is full, with all that
@@ -71,8 +92,9 @@ type sink interface {
 	// wraps os.ErrDeadlineExceeded if the consumer took nothing for
 	// EgressLimits.Write.
 	write(batch []delivery) (sent int64, err error)
-	// watch returns why the consumer has gone, or nil once ctx ended.
-	watch(ctx context.Context) error
+	// watch returns why the consumer has gone, or nil once ctx ended. acked, if not
+	// nil, is given what a consumer says, each line or message; its error is returned.
+	watch(ctx context.Context, acked func(string) error) error
 	// finish ends the connection, and with it write and watch. Where the kind of
 	// lane has a way to, it tells the consumer the cause; errClose is a good end.
 	finish(cause error)
@@ -102,13 +124,24 @@ func (c *consumer) session(s sink) error {
 		cut(errClose)
 		finish()
 		watcher.Wait()
+		c.e.leaveName(c)
 	}()
+	c.e.enterName(c)
+	send := c.write
+	var acked func(string) error
+	if c.follower != nil {
+		p := &pull{c: c}
+		if c.ack {
+			acked = p.acked
+		}
+		send = p.write
+	}
 	watcher.Go(func() { // ends with s
-		if err := s.watch(ctx); err != nil {
+		if err := s.watch(ctx, acked); err != nil {
 			cut(err)
 		}
 	})
-	err := c.write(ctx, s)
+	err := send(ctx, s)
 	if c.e.ended.Err() != nil {
 		return errClose
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"treecast/node/follow"
 	"treecast/wire/beef"
 )
 
@@ -60,8 +61,9 @@ type EgressCounters struct {
 	Records   uint64            // written whole, to all consumers
 	Bytes     uint64            // of them, heads included
 	Lost      uint64            // records thrown away with a lane or its queue
-	Closed    map[string]uint64 // lanes closed: slow, gone, stuck, broken, closed
+	Closed    map[string]uint64 // lanes closed: slow, gone, stuck, broken, closed, replaced, bad_ack
 	Refused   map[string]uint64 // dial, consumers, election
+	Follow    follow.Stats      // of those that resume, and of others who follow
 	Consumers []ConsumerCounters
 }
 
@@ -71,6 +73,7 @@ type ConsumerCounters struct {
 	Dialed      bool
 	Connected   bool
 	Format      Format
+	Resume      string // the name to go on under; dialled ones have theirs
 	Records     uint64
 	Bytes       uint64
 	Lost        uint64
@@ -95,6 +98,9 @@ func (e *Egress) Counters() EgressCounters {
 		Lost:      e.counted.lost,
 		Closed:    e.closed.snapshot(),
 		Refused:   e.refused.snapshot(),
+	}
+	if e.cfg.Follow != nil {
+		c.Follow = e.cfg.Follow.Stats()
 	}
 	for _, o := range beef.Outcomes() {
 		if n := e.parts.Count(o); n > 0 {
@@ -126,6 +132,7 @@ func (c *consumer) counters() ConsumerCounters {
 		Dialed:    c.dialed,
 		Connected: c.connected(),
 		Format:    c.format,
+		Resume:    c.resume,
 		Records:   c.records.Load(),
 		Bytes:     c.bytes.Load(),
 		Lost:      c.lost.Load(),

@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 	"time"
+
+	"treecast/node/follow"
 )
 
 // steady is how long a session lasts before the next dial starts over with the
@@ -48,7 +50,12 @@ func (e *Egress) dialOnce(addr string) (net.Conn, error) {
 // the back-off to go on with.
 func (e *Egress) redial(c *consumer, nc net.Conn, wait time.Duration) time.Duration {
 	start := time.Now()
-	err := c.session(&tcpLane{nc: nc, wait: e.cfg.Limits.Write})
+	err := e.follow(&c.wish)
+	if err == nil {
+		err = c.session(&tcpLane{nc: nc, wait: e.cfg.Limits.Write})
+	} else {
+		nc.Close() // nothing was said on it
+	}
 	e.sessionEnded(c, err)
 	if e.closing.Err() != nil {
 		return wait
@@ -68,11 +75,13 @@ func (e *Egress) pause(wait time.Duration) time.Duration {
 
 // Reasons of an Egress, the keys of EgressCounters.
 const (
-	closedSlow   = "slow"   // the queue was full
-	closedGone   = "gone"   // the consumer closed the connection
-	closedStuck  = "stuck"  // the consumer took nothing within EgressLimits.Write
-	closedBroken = "broken" // the connection failed
-	closedByUs   = "closed" // the egress was closed, or everything was written after it
+	closedSlow   = "slow"     // the queue was full
+	closedGone   = "gone"     // the consumer closed the connection
+	closedStuck  = "stuck"    // the consumer took nothing within EgressLimits.Write
+	closedBroken = "broken"   // the connection failed
+	closedByUs   = "closed"   // the egress was closed, or everything was written after it
+	closedNamed  = "replaced" // another connection goes on under the name
+	closedAck    = "bad_ack"  // the consumer sent what is no acknowledgement
 
 	refusedDial      = "dial"      // a dial failed
 	refusedConsumers = "consumers" // EgressLimits.Consumers are connected
@@ -83,12 +92,16 @@ const (
 func (e *Egress) sessionEnded(c *consumer, err error) {
 	reason := closedBroken
 	switch {
-	case err == nil, errors.Is(err, errClose):
+	case err == nil, errors.Is(err, errClose), errors.Is(err, follow.ErrClosed):
 		reason = closedByUs
 	case errors.Is(err, errSlow):
 		return // counted and logged when the queue ran over
 	case errors.Is(err, errGone):
 		reason = closedGone
+	case errors.Is(err, errReplaced):
+		reason = closedNamed
+	case errors.Is(err, errAck):
+		reason = closedAck
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		reason = closedStuck
 	}

@@ -55,7 +55,7 @@ func ParseDial(s string) (DialConfig, error) {
 
 // check judges name, address and format.
 func (d *DialConfig) check() error {
-	if d.Name == "" || len(d.Name) > maxLaneName || strings.Trim(d.Name, nameLetters) != "" {
+	if !isName(d.Name) {
 		return fmt.Errorf("name %q, want 1..%d letters, digits, dots, dashes and underscores", d.Name, maxLaneName)
 	}
 	host, port, err := net.SplitHostPort(d.Addr)

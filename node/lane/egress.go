@@ -31,7 +31,9 @@ type Egress struct {
 
 	mu        sync.Mutex // covers what follows
 	consumers map[beef.ConsumerID]*consumer
-	elections beef.Elections
+	elections beef.Elections       // of consumers with a queue
+	resumed   beef.Elections       // of those with a name
+	names     map[string]*consumer // with a name, connected
 	lastID    beef.ConsumerID
 	parts     *beef.Reassembler
 	delivered *window[deliveredKey, struct{}] // nil: nothing is remembered
@@ -65,7 +67,7 @@ func NewEgress(cfg EgressConfig) (*Egress, error) {
 	}
 	e := &Egress{
 		cfg: cfg, changed: make(chan struct{}, 1),
-		consumers: make(map[beef.ConsumerID]*consumer), groups: make(map[uint32]int),
+		consumers: make(map[beef.ConsumerID]*consumer), groups: make(map[uint32]int), names: make(map[string]*consumer),
 	}
 	if cfg.Limits.Delivered > 0 && cfg.Limits.DeliveredAge > 0 {
 		e.delivered = newWindow[deliveredKey, struct{}](cfg.Limits.Delivered, cfg.Limits.DeliveredAge)
@@ -89,7 +91,10 @@ func NewEgress(cfg EgressConfig) (*Egress, error) {
 	e.ended, e.end = context.WithCancel(context.Background())
 	for i := range cfg.Dial {
 		d := &cfg.Dial[i]
-		c := e.add(d.Name, true, d.Election, d.Format)
+		c := e.add(d.Name, true, wish{election: d.Election, format: d.Format, resume: d.Name})
+		if err := e.mark(c); err != nil {
+			e.cfg.Log.Error("position not stored: what comes before the lane is open is lost", "lane", c.name, "err", err)
+		}
 		e.wg.Go(func() { e.dial(c, d) }) // ends with e.closing
 	}
 	if e.listener != nil {
@@ -158,6 +163,9 @@ func (e *Egress) Handle(m Message) {
 			e.ignore(&m, err)
 			return
 		}
+		if offer, ok := beef.OfferOfFragment(&frag); ok && e.resumed.Len() > 0 {
+			e.arrived(&offer, int64(frag.OrigLen))
+		}
 		if f, outcome := e.parts.Add(now, &frag); outcome == beef.OutcomeComplete {
 			e.deliver(now, &m, &f, f.Payload)
 		}
@@ -198,6 +206,9 @@ func (e *Egress) deliver(now time.Time, m *Message, f *beef.Frame, owned []byte)
 		return
 	}
 	e.counted.objects++
+	if owned == nil && e.resumed.Len() > 0 { // of fragments the first has told
+		e.arrived(&offer, int64(len(f.Payload)))
+	}
 	e.matches = e.elections.Match(&offer, e.matches[:0])
 	if len(e.matches) == 0 {
 		e.counted.unmatched++
@@ -213,15 +224,19 @@ func (e *Egress) deliver(now time.Time, m *Message, f *beef.Frame, owned []byte)
 			owned = slices.Clone(f.Payload)
 		}
 		c := e.consumers[match.Consumer]
-		d := delivery{payload: owned}
-		if c.format == FormatFrame {
-			d.headLen = len(beef.AppendHeader(d.head[:0], f))
-		} else {
-			d.headLen = len(beef.AppendDeliveryHeader(d.head[:0], &beef.Delivery{TopicID: match.Topic, Payload: owned}))
-		}
+		var d delivery
+		c.head(&d, f, match.Topic, owned)
 		if !c.queue.put(&d) {
 			c.overflow(&d)
 		}
+	}
+}
+
+// arrived tells consumers with a name of an object that came for them.
+func (e *Egress) arrived(offer *beef.Offer, size int64) {
+	e.matches = e.resumed.Match(offer, e.matches[:0])
+	for _, match := range e.matches {
+		e.consumers[match.Consumer].arrived(size)
 	}
 }
 
@@ -239,16 +254,20 @@ func (e *Egress) first(now time.Time, key deliveredKey) bool {
 }
 
 // add registers a consumer.
-func (e *Egress) add(name string, dialed bool, election beef.Election, format Format) *consumer {
+func (e *Egress) add(name string, dialed bool, w wish) *consumer {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.lastID++
 	c := &consumer{
-		e: e, id: e.lastID, name: name, dialed: dialed, format: format, queue: newQueue(e.cfg.Limits.Queue),
-		groups: groupsOf(election.Topics, e.cfg.ShardBits),
+		e: e, id: e.lastID, name: name, dialed: dialed, wish: w, queue: newQueue(e.cfg.Limits.Queue),
+		groups: groupsOf(w.election.Topics, e.cfg.ShardBits),
 	}
 	e.consumers[c.id] = c
-	e.elections.Set(c.id, election)
+	if e.cfg.Follow != nil && w.resume != "" {
+		e.resumed.Set(c.id, w.election)
+	} else {
+		e.elections.Set(c.id, w.election)
+	}
 	e.count(c.groups, 1)
 	if e.closing.Err() != nil { // Close has passed by
 		c.queue.close()
@@ -261,6 +280,7 @@ func (e *Egress) remove(c *consumer) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.elections.Remove(c.id)
+	e.resumed.Remove(c.id)
 	e.count(c.groups, -1)
 	delete(e.consumers, c.id)
 	c.queue.close()

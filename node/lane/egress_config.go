@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"treecast/node/follow"
 	"treecast/wire/beef"
 )
 
@@ -21,6 +22,10 @@ type EgressConfig struct {
 	// ShardBits is how many leading bits of a TopicID choose its group, 0..15; it
 	// says what Groups answers.
 	ShardBits int
+	// Follow gives the objects of consumers with a name to go on under, dialled ones
+	// included, out of what the node retains. nil: the node keeps no retention; dialled
+	// consumers then have a queue as all others.
+	Follow *follow.Hub
 	// MaxObject bounds an object in bytes; 0 = beef.DefaultMaxObject. Longer ones
 	// are not put together.
 	MaxObject int

@@ -11,11 +11,9 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-
-	"treecast/wire/beef"
 )
 
-// Handler serves GET /deliver?topics=…&versions=…&format=…: delivery records, or
+// Handler serves GET /deliver?topics=…&versions=…&format=…&resume=…: delivery records, or
 // whole object frames, over a WebSocket where the request asks for one, else as the
 // body of an answer that does not end (PROTOCOL §7 Egress lanes). topics and
 // versions are comma lists or JSON arrays, none of them = all; names are as in the
@@ -23,8 +21,10 @@ import (
 // when the node takes no more consumers.
 //
 // On a WebSocket each record is one binary message, and the close code says why the
-// lane ends: 1001 the node closes, 1013 the consumer was too slow. A stream names
-// the same in its trailer, ClosedTrailer.
+// lane ends: 1001 the node closes, 1013 the consumer was too slow, 1008 another
+// connection goes on under its name, or what it sent is no acknowledgement. A stream
+// names the same in its trailer, ClosedTrailer. With resume, ack=true goes with a
+// WebSocket alone, see Request.
 func (e *Egress) Handler() http.Handler { return http.HandlerFunc(e.serveDeliver) }
 
 const (
@@ -39,7 +39,8 @@ func (e *Egress) serveDeliver(w http.ResponseWriter, r *http.Request) {
 		answerError(w, http.StatusMethodNotAllowed, "GET only")
 		return
 	}
-	election, format, err := e.electQuery(r.URL.Query())
+	upgrade := r.Header.Get("Upgrade") != ""
+	want, err := e.electQuery(r.URL.Query(), upgrade)
 	if err != nil {
 		e.refused.add(refusedElection)
 		answerError(w, http.StatusBadRequest, err.Error())
@@ -50,28 +51,37 @@ func (e *Egress) serveDeliver(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer e.leave()
-	if r.Header.Get("Upgrade") != "" {
+	if err := e.follow(&want); err != nil {
+		e.refused.add(refusedElection)
+		unavailable(w, retryAfter, err.Error())
+		return
+	}
+	defer want.close() // where no session does
+	if upgrade {
 		conn, err := websocket.Accept(w, r, nil)
 		if err != nil { // it has answered
 			e.refused.add(refusedElection)
 			e.cfg.Log.Info("consumer refused", "remote", r.RemoteAddr, "err", err)
 			return
 		}
-		e.stream(r.RemoteAddr, election, format, newWSLane(conn, e.cfg.Limits.Write))
+		e.stream(r.RemoteAddr, want, newWSLane(conn, e.cfg.Limits.Write))
 		return
 	}
 	s := &streamLane{w: w, ctl: http.NewResponseController(w), gone: r.Context(), wait: e.cfg.Limits.Write}
 	if !s.begin() {
 		return
 	}
-	e.stream(r.RemoteAddr, election, format, s)
+	e.stream(r.RemoteAddr, want, s)
 	s.end()
 }
 
-func (e *Egress) electQuery(q url.Values) (beef.Election, Format, error) {
+func (e *Egress) electQuery(q url.Values, upgrade bool) (w wish, err error) {
 	r, err := parseQuery(q)
 	if err != nil {
-		return beef.Election{}, 0, err
+		return w, err
+	}
+	if r.Ack && !upgrade {
+		return w, errors.New("lane: query: ack: the consumer of a stream has no way to acknowledge")
 	}
 	return e.judge(&r)
 }
@@ -154,7 +164,7 @@ func (l *streamLane) write(batch []delivery) (sent int64, err error) {
 
 // watch tells a consumer that closes from one that a write waited for too long,
 // after which the server ends the request as well.
-func (l *streamLane) watch(ctx context.Context) error {
+func (l *streamLane) watch(ctx context.Context, _ func(string) error) error {
 	select {
 	case <-l.gone.Done():
 		if l.stuck() {
@@ -195,6 +205,10 @@ func closeText(cause error) string {
 	switch {
 	case errors.Is(cause, errSlow):
 		return "too slow: the queue is full"
+	case errors.Is(cause, errReplaced):
+		return "another connection goes on under the name"
+	case errors.Is(cause, errAck):
+		return "not an acknowledgement"
 	case errors.Is(cause, errClose):
 		return ClosedWell
 	}

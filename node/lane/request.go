@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"strconv"
 
 	"treecast/wire/beef"
 )
@@ -24,8 +25,14 @@ type Request struct {
 	Versions []string `json:"versions,omitempty"`
 	// Format is record, also if empty, or frame.
 	Format string `json:"format,omitempty"`
-	// Resume is the name to go on under. A node without retention refuses it.
+	// Resume is the name to go on under: 1..64 letters, digits, dots, dashes and
+	// underscores. A node without retention refuses it.
 	Resume string `json:"resume,omitempty"`
+	// Ack says that the consumer acknowledges, which goes with Resume: its position is
+	// then what it has acknowledged, and not what was written to it. It sends, as often
+	// as it likes, how many records of this connection it has taken so far: in decimal,
+	// as a line over TCP, as a message of its own over a WebSocket.
+	Ack bool `json:"ack,omitempty"`
 }
 
 // ParseRequest parses an election line, with or without its newline. The error is
@@ -60,6 +67,11 @@ func parseQuery(q url.Values) (r Request, err error) {
 			r.Format, err = oneOf(values)
 		case "resume":
 			r.Resume, err = oneOf(values)
+		case "ack":
+			var word string
+			if word, err = oneOf(values); err == nil {
+				r.Ack, err = strconv.ParseBool(word)
+			}
 		default:
 			err = errors.New("unknown")
 		}

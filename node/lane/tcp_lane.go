@@ -1,7 +1,10 @@
 package lane
 
 import (
+	"bufio"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"time"
@@ -23,7 +26,10 @@ func (l *tcpLane) write(batch []delivery) (int64, error) {
 	return l.gather.write(l.nc, batch, l.wait)
 }
 
-func (l *tcpLane) watch(context.Context) error {
+func (l *tcpLane) watch(_ context.Context, acked func(string) error) error {
+	if acked != nil {
+		return l.readAcks(acked)
+	}
 	n, err := io.Copy(io.Discard, io.LimitReader(l.nc, maxSurplus))
 	switch {
 	case err != nil:
@@ -32,6 +38,27 @@ func (l *tcpLane) watch(context.Context) error {
 		return errGone
 	}
 	return nil
+}
+
+// readAcks takes each line for an acknowledgement. One that closes its half has
+// acknowledged all that it will.
+func (l *tcpLane) readAcks(acked func(string) error) error {
+	lines := bufio.NewReaderSize(l.nc, maxAck)
+	for {
+		line, err := lines.ReadSlice('\n')
+		switch {
+		case err == nil:
+		case errors.Is(err, bufio.ErrBufferFull):
+			return fmt.Errorf("%w: a line of more than %d bytes", errAck, maxAck)
+		case errors.Is(err, io.EOF):
+			return nil
+		default:
+			return err
+		}
+		if err := acked(string(line)); err != nil {
+			return err
+		}
+	}
 }
 
 // finish closes the connection; nothing else than records can be said on it.

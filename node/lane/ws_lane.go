@@ -71,15 +71,38 @@ func (l *wsLane) record(ctx context.Context, stuck *time.Timer, d *delivery) err
 	return w.Close()
 }
 
-// watch reads for the sake of pings and of the close; a consumer has nothing to
-// say, so a message of its ends the lane.
-func (l *wsLane) watch(ctx context.Context) error {
+// watch reads for the sake of pings and of the close; a consumer that does not
+// acknowledge has nothing to say, so a message of its ends the lane.
+func (l *wsLane) watch(ctx context.Context, acked func(string) error) error {
+	if acked != nil {
+		return l.readAcks(ctx, acked)
+	}
 	// Not under ctx: a read that is cancelled cuts the connection before its close.
 	select {
 	case <-l.conn.CloseRead(context.Background()).Done():
 		return errGone
 	case <-ctx.Done():
 		return nil
+	}
+}
+
+// readAcks takes each message for an acknowledgement.
+func (l *wsLane) readAcks(ctx context.Context, acked func(string) error) error {
+	l.conn.SetReadLimit(maxAck)
+	for {
+		// Not under ctx, as above; finish ends it.
+		_, b, err := l.conn.Read(context.Background())
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case websocket.CloseStatus(err) == websocket.StatusMessageTooBig, errors.Is(err, websocket.ErrMessageTooBig):
+			return fmt.Errorf("%w: a message of more than %d bytes", errAck, maxAck)
+		case err != nil:
+			return errGone
+		}
+		if err := acked(string(b)); err != nil {
+			return err
+		}
 	}
 }
 
@@ -94,6 +117,8 @@ func (l *wsLane) finish(cause error) {
 		return
 	case errors.Is(cause, errSlow):
 		code = websocket.StatusTryAgainLater
+	case errors.Is(cause, errReplaced), errors.Is(cause, errAck):
+		code = websocket.StatusPolicyViolation
 	case errors.Is(cause, errClose):
 		code = websocket.StatusGoingAway
 		defer time.AfterFunc(answerWait, l.cut).Stop() // what it was given to read all is over

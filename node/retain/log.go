@@ -17,6 +17,8 @@ type Log struct {
 
 	mu    sync.Mutex
 	voids map[wire.Owner][]wire.IndexRange // sorted and disjoint; read from the store at first need
+
+	progress progress
 }
 
 // NewLog makes the log of a cohort. A nil store keeps nothing beyond the ring. The

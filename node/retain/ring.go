@@ -173,3 +173,15 @@ func (r *Ring) Read(owner wire.Owner, from, to uint64, p *Page) (next uint64) {
 	}
 	return next
 }
+
+// first is the lowest index of owner's feed in the ring. It looks at all of them.
+func (r *Ring) first(owner wire.Owner) (first uint64, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for index := range r.feeds[owner] {
+		if !ok || index < first {
+			first, ok = index, true
+		}
+	}
+	return first, ok
+}

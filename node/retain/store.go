@@ -198,6 +198,28 @@ func (s *Store) Read(topic wire.Topic, owner wire.Owner, from, to uint64, p *Pag
 	return next, nil
 }
 
+// First is the lowest index of a feed that is kept; false if none is.
+func (s *Store) First(topic wire.Topic, owner wire.Owner) (first uint64, ok bool, err error) {
+	s.life.RLock()
+	defer s.life.RUnlock()
+	if s.dead {
+		return 0, false, errClosed
+	}
+	feed := feedKey{topic, owner}
+	prefix := feed.append(nil, kindChunk)
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: after(prefix)})
+	if err != nil {
+		return 0, false, fmt.Errorf("retain: first: %w", err)
+	}
+	if ok = it.First(); ok {
+		first = indexOf(it.Key())
+	}
+	if err := it.Close(); err != nil {
+		return 0, false, fmt.Errorf("retain: first: %w", err)
+	}
+	return first, ok, nil
+}
+
 // Feeds are the feeds of a cohort of which anything is known, sorted by owner.
 func (s *Store) Feeds(topic wire.Topic) (feeds []Feed, err error) {
 	s.life.RLock()

@@ -31,6 +31,9 @@ type ReassemblerConfig struct {
 	// its DeliverCount is the highest that the slot saw. nil = always.
 	// OfferOfFragment and Elections.Wants make the answer.
 	Wants func(*Fragment) bool
+	// GivenUp is told of each object that is dropped before it was whole, for its
+	// age or for a bound; nil = nobody. It must not call the Reassembler.
+	GivenUp func(contentID [32]byte, topicID TopicID)
 }
 
 // Reassembler puts payloads together again from fragments that come in any
@@ -152,7 +155,7 @@ func (r *Reassembler) store(now time.Time, s *slot, f *Fragment) (Frame, Outcome
 	}
 	for r.bytes > r.cfg.Bytes {
 		oldest := r.open.first
-		r.forget(oldest)
+		r.giveUp(oldest)
 		if oldest == s {
 			return Frame{}, OutcomeBytes
 		}
@@ -175,7 +178,7 @@ func (r *Reassembler) finish(now time.Time, s *slot) (Frame, Outcome) {
 // openSlot makes a slot, and room for it.
 func (r *Reassembler) openSlot(key slotKey, f *Fragment, stride int64) *slot {
 	for r.open.len >= r.cfg.Slots {
-		r.forget(r.open.first)
+		r.giveUp(r.open.first)
 		r.counts[OutcomeSlots]++
 	}
 	s := newSlot(key, f, stride)
@@ -195,6 +198,15 @@ func (r *Reassembler) close(s *slot, why Outcome, now time.Time) {
 	r.closed.push(s)
 }
 
+// giveUp drops an open slot that will not become whole.
+func (r *Reassembler) giveUp(s *slot) {
+	key := s.key
+	r.forget(s)
+	if r.cfg.GivenUp != nil {
+		r.cfg.GivenUp(key.content, key.topic)
+	}
+}
+
 // forget drops a slot with all that is known of it.
 func (r *Reassembler) forget(s *slot) {
 	if s.closed != 0 {
@@ -210,7 +222,7 @@ func (r *Reassembler) forget(s *slot) {
 // Deadline frees memory when nothing comes.
 func (r *Reassembler) Expire(now time.Time) {
 	for s := r.open.first; s != nil && now.Sub(s.touched) >= r.cfg.Age; s = r.open.first {
-		r.forget(s)
+		r.giveUp(s)
 		r.counts[OutcomeAge]++
 	}
 	for s := r.closed.first; s != nil && now.Sub(s.touched) >= r.cfg.Age; s = r.closed.first {

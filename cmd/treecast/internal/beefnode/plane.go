@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"treecast/node"
+	"treecast/node/follow"
 	"treecast/node/lane"
 	"treecast/wire"
 	"treecast/wire/beef"
@@ -23,6 +24,7 @@ type plane struct {
 	node *node.Node
 	cfg  *Config
 	log  *slog.Logger
+	hub  *follow.Hub // nil: nothing is retained
 
 	end  context.Context // of feeding and following
 	stop context.CancelFunc
@@ -31,6 +33,8 @@ type plane struct {
 	mu      sync.Mutex
 	egress  *lane.Egress // nil: nothing is delivered
 	members map[uint32]*member
+
+	groups map[wire.Topic]uint32 // of all cohorts of the plane, for absent consumers
 }
 
 // member is the node's part in one group's cohort.
@@ -40,10 +44,24 @@ type member struct {
 	unused time.Time // since when no consumer wants it; zero: one does
 }
 
-func newPlane(n *node.Node, cfg *Config) *plane {
+func newPlane(n *node.Node, cfg *Config) (*plane, error) {
 	p := &plane{node: n, cfg: cfg, log: cfg.Log, members: make(map[uint32]*member)}
 	p.end, p.stop = context.WithCancel(context.Background())
-	return p
+	positions := n.Positions()
+	if positions == nil {
+		return p, nil
+	}
+	var err error
+	p.hub, err = follow.New(follow.Config{
+		Positions: positions, ShardBits: cfg.ShardBits, MaxObject: cfg.ObjectMax, Log: cfg.Log,
+	})
+	if err == nil && cfg.ShardBits > 0 {
+		p.groups = make(map[wire.Topic]uint32, 1<<cfg.ShardBits)
+		for i := range uint32(1) << cfg.ShardBits {
+			p.groups[beef.CohortTopic(beef.BaseGroup+i)] = beef.BaseGroup + i
+		}
+	}
+	return p, err
 }
 
 // enter opens or joins the cohort of a group.
@@ -54,6 +72,9 @@ func (p *plane) enter(group uint32, fixed bool, open func(uint32) (*node.Cohort,
 	}
 	p.mu.Lock()
 	p.members[group] = &member{cohort: c, fixed: fixed}
+	if p.hub != nil {
+		p.hub.Add(c)
+	}
 	egress := p.egress
 	p.mu.Unlock()
 	if egress == nil {
@@ -141,10 +162,25 @@ func (p *plane) follow(e *lane.Egress) {
 		case <-p.end.Done():
 			return
 		}
-		if wait := p.adjust(time.Now(), e.Groups()); wait > 0 {
+		if wait := p.adjust(time.Now(), p.wanted(e.Groups())); wait > 0 {
 			t.Reset(wait)
 		}
 	}
+}
+
+// wanted adds to the groups that present consumers want those that absent ones have a
+// position in: what is published there meanwhile they are owed.
+func (p *plane) wanted(groups []uint32) []uint32 {
+	if p.hub == nil {
+		return groups
+	}
+	for _, t := range p.hub.Topics() {
+		if group, ok := p.groups[t]; ok {
+			groups = append(groups, group)
+		}
+	}
+	slices.Sort(groups)
+	return slices.Compact(groups)
 }
 
 // adjust joins the groups that are wanted and leaves those that have not been for a
@@ -196,6 +232,9 @@ func (p *plane) compare(now time.Time, wanted []uint32, soon func(time.Duration)
 		case now.Sub(m.unused) >= linger:
 			idle[group] = m.cohort
 			delete(p.members, group)
+			if p.hub != nil {
+				p.hub.Remove(m.cohort)
+			}
 		default:
 			soon(linger - now.Sub(m.unused))
 		}

@@ -17,7 +17,10 @@ func TestGroupsAreLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	p := newPlane(n, &Config{ShardBits: 2, Log: slog.New(slog.DiscardHandler)})
+	p, err := newPlane(n, &Config{ShardBits: 2, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer p.close()
 	const fixed, wanted = beef.BaseGroup, beef.BaseGroup + 2
 	if err := p.enter(fixed, true, p.join); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"treecast/node"
 	"treecast/node/api"
+	"treecast/node/follow"
 	"treecast/node/lane"
 	"treecast/wire"
 	"treecast/wire/soc"
@@ -51,7 +52,10 @@ func Start(cfg Config) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Running{node: n, plane: newPlane(n, &cfg)}
+	r := &Running{node: n}
+	if r.plane, err = newPlane(n, &cfg); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
 	err = r.start(&cfg)
 	if err == nil && cfg.API != "" {
 		err = r.startAPI(&cfg, metrics)
@@ -151,7 +155,7 @@ func (r *Running) startEgress(cfg *Config) (err error) {
 		return errors.New("beefnode: an egress needs the BEEF cohort")
 	}
 	r.egress, err = lane.NewEgress(lane.EgressConfig{
-		Dial: cfg.EgressDial, Listen: cfg.EgressListen, ShardBits: cfg.ShardBits, MaxObject: cfg.ObjectMax,
+		Dial: cfg.EgressDial, Listen: cfg.EgressListen, Follow: r.plane.hub, ShardBits: cfg.ShardBits, MaxObject: cfg.ObjectMax,
 		Limits: cfg.EgressLimits, Log: cfg.Log,
 	})
 	if err != nil {
@@ -267,6 +271,10 @@ func (r *Running) Ingress() *lane.Ingress { return r.ingress }
 // Egress is the way out; nil where there is none.
 func (r *Running) Egress() *lane.Egress { return r.egress }
 
+// Follow gives out the objects of the BEEF cohorts from stored positions; nil if the
+// node retains nothing. Its followers are to be closed before the node is.
+func (r *Running) Follow() *follow.Hub { return r.plane.hub }
+
 // Leave is Close without a gap for anybody: once the doors are closed the node
 // leaves its cohorts as node.Leave does, and what still reaches it meanwhile is
 // delivered. If ctx ends first, what is left is closed at once. Only the first
@@ -289,6 +297,9 @@ func (r *Running) end(out func() error) error {
 		var errs []error
 		if r.ingress != nil {
 			errs = append(errs, r.ingress.Close())
+		}
+		if r.egress != nil {
+			r.egress.CloseResumed() // their positions are the node's
 		}
 		errs = append(errs, out())
 		r.plane.close() // what the cohorts have delivered goes to the egress first

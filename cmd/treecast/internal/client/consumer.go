@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"time"
 
 	"treecast/wire/beef"
 )
@@ -44,6 +45,10 @@ type Election struct {
 	Topics   []string `json:"topics"`
 	Versions []string `json:"versions,omitempty"`
 	Format   string   `json:"format,omitempty"` // "record", the default
+	// Resume is the name to go on under; empty: from now on. Then each record that was
+	// handled is acknowledged, but for streams, where there is no way to.
+	Resume string `json:"resume,omitempty"`
+	Ack    bool   `json:"ack,omitempty"` // set by Fetch and FetchURL
 }
 
 // Serve takes records from every connection that ln accepts, until ctx ends. It
@@ -74,6 +79,7 @@ func (c *Consumer) Fetch(ctx context.Context, addr string, e Election) error {
 	if e.Topics == nil {
 		e.Topics = []string{}
 	}
+	e.Ack = e.Resume != ""
 	line, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("client: election: %w", err)
@@ -87,6 +93,13 @@ func (c *Consumer) Fetch(ctx context.Context, addr string, e Election) error {
 		conn.Close()
 		return fmt.Errorf("client: election: %w", err)
 	}
+	if e.Ack {
+		return c.readAcking(ctx, conn, func(taken uint64) error {
+			conn.SetWriteDeadline(time.Now().Add(ackTimeout))
+			_, err := fmt.Fprintf(conn, "%d\n", taken)
+			return err
+		})
+	}
 	return c.read(ctx, conn)
 }
 
@@ -98,7 +111,19 @@ type source interface {
 
 // read takes the records of one connection and closes it.
 func (c *Consumer) read(ctx context.Context, conn source) error {
-	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	return c.readAcking(ctx, conn, nil)
+}
+
+// readAcking does that and calls ack, if set, with the number of records taken, after
+// those of each read. An ack that cannot be sent does not matter: what ends the
+// connection shows where it is read.
+func (c *Consumer) readAcking(ctx context.Context, conn source, ack func(taken uint64) error) error {
+	var turn sync.Mutex // held while records are taken: they are acknowledged before ctx's end closes
+	stop := context.AfterFunc(ctx, func() {
+		turn.Lock()
+		defer turn.Unlock()
+		conn.Close()
+	})
 	defer stop()
 	defer conn.Close()
 	scanner, err := beef.NewDeliveryScanner(c.MaxObject)
@@ -106,6 +131,7 @@ func (c *Consumer) read(ctx context.Context, conn source) error {
 		return fmt.Errorf("client: %w", err)
 	}
 	first := true
+	taken, acked := uint64(0), uint64(0)
 	for {
 		n, err := conn.Read(scanner.Space())
 		if first && n > 0 {
@@ -115,8 +141,15 @@ func (c *Consumer) read(ctx context.Context, conn source) error {
 			}
 		}
 		scanner.Fill(n)
-		if err := c.drain(conn, scanner); err != nil {
-			return err
+		turn.Lock()
+		more, derr := c.drain(conn, scanner)
+		taken += more
+		if ack != nil && taken > acked && ack(taken) == nil {
+			acked = taken
+		}
+		turn.Unlock()
+		if derr != nil {
+			return derr
 		}
 		switch {
 		case err == nil:
@@ -133,8 +166,9 @@ func (c *Consumer) read(ctx context.Context, conn source) error {
 	}
 }
 
-// drain hands over the records that are complete.
-func (c *Consumer) drain(conn source, scanner *beef.DeliveryScanner) error {
+// drain hands over the records that are complete, and returns how many there were,
+// refused ones included.
+func (c *Consumer) drain(conn source, scanner *beef.DeliveryScanner) (n uint64, err error) {
 	for {
 		d, err := scanner.Next()
 		switch {
@@ -143,14 +177,16 @@ func (c *Consumer) drain(conn source, scanner *beef.DeliveryScanner) error {
 			err = c.Handle(conn.RemoteAddr(), d)
 			c.mu.Unlock()
 			if err != nil {
-				return err
+				return n, err
 			}
+			n++
 		case errors.Is(err, beef.ErrShort):
-			return nil
+			return n, nil
 		case errors.Is(err, beef.ErrRejected):
 			c.refuse(conn, err, true)
+			n++
 		default:
-			return c.refuse(conn, err, false)
+			return n, c.refuse(conn, err, false)
 		}
 	}
 }

@@ -10,12 +10,17 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/coder/websocket"
 
 	"treecast/node/lane"
 )
+
+// ackTimeout is how long the node may leave an acknowledgement unread.
+const ackTimeout = 10 * time.Second
 
 // IsURL tells the address of an HTTP lane, to be given to FetchURL, from host:port.
 func IsURL(addr string) bool { return strings.Contains(addr, "://") }
@@ -24,6 +29,7 @@ func IsURL(addr string) bool { return strings.Contains(addr, "://") }
 // WebSocket, http:// and https:// for a stream. A URL without a path means /deliver.
 // tokenFile holds the API's bearer token; empty sends none.
 func (c *Consumer) FetchURL(ctx context.Context, addr, tokenFile string, e Election) error {
+	e.Ack = e.Resume != "" && strings.HasPrefix(addr, "ws")
 	target, err := deliverURL(addr, e)
 	if err != nil {
 		return err
@@ -50,7 +56,15 @@ func (c *Consumer) FetchURL(ctx context.Context, addr, tokenFile string, e Elect
 		return fmt.Errorf("client: %w", err)
 	}
 	conn.SetReadLimit(-1) // the records are bounded by their reader
-	return c.read(ctx, websocket.NetConn(ctx, conn, websocket.MessageBinary))
+	if !e.Ack {
+		return c.read(ctx, websocket.NetConn(ctx, conn, websocket.MessageBinary))
+	}
+	open := context.WithoutCancel(ctx) // the reader closes when ctx ends, after the last acknowledgement
+	return c.readAcking(ctx, websocket.NetConn(open, conn, websocket.MessageBinary), func(taken uint64) error {
+		wait, cancel := context.WithTimeout(open, ackTimeout)
+		defer cancel()
+		return conn.Write(wait, websocket.MessageText, strconv.AppendUint(nil, taken, 10))
+	})
 }
 
 // deliverURL puts the election into the query.
@@ -80,6 +94,12 @@ func deliverURL(addr string, e Election) (*url.URL, error) {
 	}
 	if e.Format != "" {
 		q.Set("format", e.Format)
+	}
+	if e.Resume != "" {
+		q.Set("resume", e.Resume)
+	}
+	if e.Ack {
+		q.Set("ack", "true")
 	}
 	u.RawQuery = q.Encode()
 	return u, nil
