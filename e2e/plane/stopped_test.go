@@ -16,6 +16,9 @@ import (
 
 var stopFor = flag.Duration("plane.stop", 0, "TestConsumerStops measures: each of its six runs lasts so long; 0: it counts alone")
 
+// oneWrite is how many records a lane writes at once, at most.
+const oneWrite = 64
+
 // consumersOf is an edge with several consumers.
 type consumersOf struct {
 	*cluster.Daemon
@@ -66,8 +69,10 @@ func TestConsumerStops(t *testing.T) {
 		missing := total - stopped.Count()
 		return missing <= int(lost), fmt.Sprintf("%d missing, %v lost", missing, lost)
 	})
-	if missing := total - stopped.Count(); missing != int(lost) {
-		t.Errorf("%d objects missing at the stopped consumer, %v counted as lost", missing, lost)
+	// What was being written when the lane closed counts as lost, and may have arrived.
+	closed := e.Metric(t, `treecast_egress_closed_total{reason="slow"}`)
+	if missing := float64(total - stopped.Count()); missing < lost-closed*oneWrite || missing == 0 {
+		t.Errorf("%v objects missing at the stopped consumer, %v counted as lost in %v lanes", missing, lost, closed)
 	}
 	t.Logf("%v of %d objects lost to the stopped consumer, none to others", lost, total)
 }
