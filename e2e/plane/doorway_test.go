@@ -201,17 +201,6 @@ func (d *doorway) sentinel(t *testing.T, framed bool) (b []byte, out unit) {
 	return rec, out
 }
 
-// pass sends a sentinel over a connection of its own and expects it next: what came
-// before is settled.
-func (d *doorway) pass(t *testing.T) {
-	t.Helper()
-	b, out := d.sentinel(t, false)
-	nc := d.dial(t, shared)
-	write(t, nc, b)
-	d.expect(t, out)
-	nc.Close()
-}
-
 // awaitClose waits until the door closes a connection, with or without a reset, and
 // fails if it said anything.
 func awaitClose(t *testing.T, nc net.Conn) {

@@ -15,7 +15,7 @@ import (
 	"treecast/node"
 )
 
-var share = flag.Int("plane.share", 8, "TestExchange sends one in so many of 10,000 objects, which are 200 MB")
+var share = flag.Int("plane.share", 1, "TestExchange sends one in so many of 10,000 objects, which are 200 MB; with -short one in 8")
 
 // quiet is how long nothing may come before a test gives up: longer than any wait
 // of PROTOCOL §5 and §8 that a fault may cost.
@@ -74,10 +74,15 @@ func depths(t *testing.T, broker *cluster.Daemon, nodes []*cluster.Daemon) map[s
 // gets everything once, in the order of each ingress.
 func TestExchange(t *testing.T) {
 	rng := seeded(t)
-	sets := []*plane.Set{
-		plane.NewSet(rng.Uint64(), plane.Mix(rng, 2*(*share))),
-		plane.NewSet(rng.Uint64(), plane.Mix(rng, 2*(*share))),
+	of := *share
+	if testing.Short() {
+		of = max(of, 8)
 	}
+	var sizes [2][]int
+	for i, size := range plane.Mix(rng, of) {
+		sizes[i%2] = append(sizes[i%2], size)
+	}
+	sets := []*plane.Set{plane.NewSet(rng.Uint64(), sizes[0]), plane.NewSet(rng.Uint64(), sizes[1])}
 	total := sets[0].Len() + sets[1].Len()
 	dir := t.TempDir()
 	second := filepath.Join(dir, "second")

@@ -1,22 +1,13 @@
 package plane_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	"io"
-	"net"
-	"net/http"
-	"net/url"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/coder/websocket"
 
 	"treecast/e2e/cluster"
 	"treecast/node"
@@ -120,85 +111,6 @@ func frameOf(topic []byte, deliverCount byte, payload []byte) []byte {
 	return append(b, payload...)
 }
 
-// election is what a consumer elects, as in an election line.
-type election struct {
-	Topics   []string `json:"topics,omitempty"`
-	Versions []string `json:"versions,omitempty"`
-	Format   string   `json:"format,omitempty"`
-}
-
-func (e *election) query() string {
-	q := make(url.Values)
-	for name, list := range map[string][]string{"topics": e.Topics, "versions": e.Versions} {
-		if len(list) > 0 {
-			q.Set(name, strings.Join(list, ","))
-		}
-	}
-	if e.Format != "" {
-		q.Set("format", e.Format)
-	}
-	return q.Encode()
-}
-
-// lanes are the ways in which a consumer connects to an edge: each returns what it
-// sends, one record after the other.
-var lanes = map[string]func(*testing.T, *cluster.Daemon, *election) io.Reader{
-	"tcp": func(t *testing.T, n *cluster.Daemon, e *election) io.Reader {
-		line, err := json.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		nc := listenLane(t, n, string(line))
-		t.Cleanup(func() { nc.Close() })
-		nc.SetReadDeadline(time.Now().Add(patience))
-		return nc
-	},
-	"http": func(t *testing.T, n *cluster.Daemon, e *election) io.Reader {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		t.Cleanup(cancel)
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, n.Deliver+"?"+e.query(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Close = true
-		awaitConsumers(t, n, 0)
-		res, err := http.DefaultClient.Do(req)
-		if err != nil || res.StatusCode != http.StatusOK {
-			t.Fatalf("lane: %v, %v", res, err)
-		}
-		t.Cleanup(func() { res.Body.Close() })
-		awaitConsumers(t, n, 1)
-		return res.Body
-	},
-	"websocket": func(t *testing.T, n *cluster.Daemon, e *election) io.Reader {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		t.Cleanup(cancel)
-		awaitConsumers(t, n, 0)
-		conn, _, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(n.Deliver, "http")+"?"+e.query(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		conn.SetReadLimit(-1)
-		t.Cleanup(func() { conn.CloseNow() })
-		awaitConsumers(t, n, 1)
-		return websocket.NetConn(ctx, conn, websocket.MessageBinary)
-	},
-}
-
-// readRecord reads one delivery record whole.
-func readRecord(t *testing.T, r io.Reader) []byte {
-	t.Helper()
-	head := make([]byte, 36)
-	if _, err := io.ReadFull(r, head); err != nil {
-		t.Fatalf("no record: %v", err)
-	}
-	b := append(head, make([]byte, binary.BigEndian.Uint32(head[32:]))...)
-	if _, err := io.ReadFull(r, b[36:]); err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 // versionNames are what the vectors name by their markers.
 var versionNames = map[string]string{"0100beef": "beef", "0200beef": "beefv2", "01010101": "atomic"}
 
@@ -255,51 +167,5 @@ func deliver(t *testing.T, v *vectors, s *source, x *deliveryVector, open func(*
 	}
 	if got := readRecord(t, r); !bytes.Equal(got[36:], behind) {
 		t.Fatalf("got %x, want the sentinel: the vector's is to come %v", got, x.Delivered)
-	}
-}
-
-// testReceive sends delivery records to `treecast receive` as an edge would.
-func testReceive(t *testing.T, v *vectors, l ledger) {
-	type summary struct {
-		Summary                               bool
-		Records, Objects, Duplicates, Refused int
-	}
-	run := func(t *testing.T, b []byte) (s summary, stderr string) {
-		t.Helper()
-		addr := cluster.FreePort(t)
-		p := cluster.Start(t, "receive", treecast, "receive", "--json", "--listen", addr)
-		var nc net.Conn
-		cluster.Eventually(t, patience, "the consumer listens", func() (bool, string) {
-			var err error
-			nc, err = net.Dial("tcp", addr)
-			return err == nil, fmt.Sprint(err)
-		})
-		write(t, nc, b)
-		nc.(*net.TCPConn).CloseWrite()
-		nc.SetReadDeadline(time.Now().Add(patience))
-		if _, err := bufio.NewReader(nc).ReadByte(); isTimeout(err) || err == nil {
-			t.Errorf("the consumer's end: %v", err)
-		}
-		nc.Close()
-		p.Stop(t)
-		lines := p.Lines()
-		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &s); err != nil || !s.Summary {
-			t.Fatalf("%q: %v", lines, err)
-		}
-		return s, p.Stderr()
-	}
-	got, stderr := run(t, v.Delivery.Stream.Hex)
-	if want := len(v.Delivery.Stream.Expect); got.Records != want || got.Refused != 0 {
-		t.Errorf("stream_two_records: %+v, %s", got, stderr)
-	}
-	l.hit("delivery_records.stream_two_records", 0)
-	for i := range v.Delivery.Invalid {
-		x := &v.Delivery.Invalid[i]
-		t.Run(x.ID, func(t *testing.T) {
-			if got, stderr := run(t, x.Hex); got.Records != 0 || got.Refused != 1 {
-				t.Errorf("%+v, %s", got, stderr)
-			}
-			l.hit("delivery_records.invalid", i)
-		})
 	}
 }
