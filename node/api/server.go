@@ -53,9 +53,14 @@ type Server struct {
 	token    *bearer.Token // nil: none asked for
 	loopback bool
 
+	life context.Context // of those who follow; ended by Close
+	end  context.CancelFunc
 	wg   sync.WaitGroup
 	once sync.Once
 	err  error
+
+	mu        sync.Mutex // covers followers, and that none comes in after end
+	followers int
 }
 
 const (
@@ -86,10 +91,12 @@ func New(n *node.Node, cfg Config) (*Server, error) {
 	if s.listener, err = net.Listen("tcp", net.JoinHostPort(host, port)); err != nil {
 		return nil, fmt.Errorf("api: address %q: %w", cfg.Addr, err)
 	}
+	s.life, s.end = context.WithCancel(context.Background())
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", s.healthz)
 	mux.Handle("GET /readyz", s.guard(http.HandlerFunc(s.readyz)))
 	mux.Handle("GET /tree", s.guard(http.HandlerFunc(s.tree)))
+	mux.Handle("GET /follow", s.guard(http.HandlerFunc(s.follow)))
 	if cfg.Gatherer != nil {
 		mux.Handle("GET /metrics", s.guard(promhttp.HandlerFor(cfg.Gatherer, promhttp.HandlerOpts{})))
 	}
@@ -123,6 +130,9 @@ func (s *Server) Addr() string { return s.listener.Addr().String() }
 // finish. Twice is fine.
 func (s *Server) Close() error {
 	s.once.Do(func() {
+		s.mu.Lock()
+		s.end() // under mu: who has come in before is waited for
+		s.mu.Unlock()
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
 		if s.err = s.http.Shutdown(ctx); s.err != nil {

@@ -58,6 +58,7 @@ func (f *Follower) newFeed(topic wire.Topic, r *reading, p *retain.Progress, isN
 	}
 	fd.read = fd.cursor.Next
 	if !known {
+		fd.cursor.From = fd.cursor.Next
 		f.mu.Lock()
 		f.put(fd)
 		f.mu.Unlock()
@@ -242,12 +243,9 @@ func (fd *feed) has(r wire.IndexRange) bool {
 	return true
 }
 
-// skip passes over what is not kept any more, and says so. What was a gap before was
-// said already.
+// skip passes over what lies below all that is kept, and says so when it comes to it.
+// It stays open as a gap does: the oldest that is kept may be the first that came.
 func (f *Follower) skip(fd *feed, r wire.IndexRange, fresh bool) {
-	f.mu.Lock()
-	fd.done(r)
-	f.mu.Unlock()
 	if !fresh {
 		return
 	}

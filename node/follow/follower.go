@@ -67,6 +67,7 @@ type Follower struct {
 	mu       sync.Mutex // covers what follows, and of each feed what its comment says
 	cause    error      // why there is no more
 	closed   bool
+	pending  map[pair]*Object // at hand or given out, not acknowledged
 	out      int
 	outBytes int64
 }
@@ -93,6 +94,7 @@ func (h *Hub) newFollower(name string, opt Options) (*Follower, error) {
 	f := &Follower{
 		h: h, name: name, opt: opt, wake: make(chan struct{}, 1), gone: make(chan struct{}),
 		readings: make(map[wire.Topic]*reading), partial: make(map[pair][]span), seen: newRecent(),
+		pending: make(map[pair]*Object),
 	}
 	f.covers = covers(&opt.Election, h.cfg.ShardBits)
 	f.elections.Set(0, opt.Election)
@@ -301,6 +303,7 @@ func (f *Follower) Ack(o *Object) {
 		return
 	}
 	o.acked = true
+	delete(f.pending, o.key)
 	f.out--
 	f.outBytes -= int64(len(o.Frame.Payload))
 	f.h.counted.acked.Add(1)
@@ -310,9 +313,9 @@ func (f *Follower) Ack(o *Object) {
 			delete(s.feed.busy, i)
 		}
 	}
-	for i, s := range o.spans {
-		if i == 0 || o.spans[i-1].feed != s.feed {
-			f.put(s.feed)
+	for _, fd := range f.order {
+		if slices.ContainsFunc(o.spans, func(s span) bool { return s.feed == fd }) {
+			f.put(fd)
 		}
 	}
 	f.signal()
@@ -336,14 +339,17 @@ func (f *Follower) store(most int) {
 	}
 }
 
-// Lag is how many indices are handed over by the node and not done with here.
+// Lag is how many chunks are handed over by the node and not done with here; gaps are
+// not among them.
 func (f *Follower) Lag() (n uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, fd := range f.order {
 		n += fd.limit - min(fd.limit, fd.cursor.Next)
-		for _, h := range fd.cursor.Holes {
-			n += h.Len()
+		for i := range fd.busy {
+			if i < fd.cursor.Next {
+				n++
+			}
 		}
 	}
 	return n

@@ -59,11 +59,13 @@ type machine struct {
 	positions *retain.Positions
 	hub       *follow.Hub
 	cohort    *kept
+	next      map[wire.Topic]map[wire.Owner]uint64 // of each feed, as of the last stop
 }
 
 func newMachine(t fataler, m machine) *machine {
 	t.Helper()
 	m.t = t
+	m.next = make(map[wire.Topic]map[wire.Owner]uint64)
 	if m.fs == nil {
 		m.fs = vfs.NewMem()
 	}
@@ -74,7 +76,7 @@ func newMachine(t fataler, m machine) *machine {
 	return &m
 }
 
-// start opens all that is on the disk. The feeds are settled up to their marks.
+// start opens all that is on the disk. The feeds stand where they stood.
 func (m *machine) start() {
 	m.t.Helper()
 	var err error
@@ -97,14 +99,12 @@ func (m *machine) join(topic wire.Topic) *kept {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	k := &kept{Log: log, t: m.t, topic: topic, next: make(map[wire.Owner]uint64)}
-	feeds, err := m.store.Feeds(topic)
-	if err != nil {
-		m.t.Fatal(err)
+	if m.next[topic] == nil {
+		m.next[topic] = make(map[wire.Owner]uint64)
 	}
-	for _, f := range feeds {
-		log.Settle(f.Owner, f.Last+1, f.Last+1, 0)
-		k.next[f.Owner] = f.Last + 1
+	k := &kept{Log: log, t: m.t, topic: topic, next: m.next[topic]}
+	for owner, next := range k.next {
+		log.Settle(owner, next, next, 0)
 	}
 	m.hub.Add(k)
 	return k

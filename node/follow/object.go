@@ -2,7 +2,6 @@ package follow
 
 import (
 	"bytes"
-	"slices"
 	"time"
 
 	"treecast/node/retain"
@@ -25,8 +24,9 @@ type Object struct {
 	Owner  wire.Owner
 	Index  uint64
 
-	spans []span // what an Ack is about
-	acked bool   // under Follower.mu
+	key   pair
+	spans []span // what an Ack is about; under Follower.mu once it is given out
+	acked bool   // likewise
 }
 
 // span are chunks of one feed.
@@ -34,6 +34,9 @@ type span struct {
 	feed *feed
 	wire.IndexRange
 }
+
+// maxSpans bounds the pieces of an object, with those of its copies.
+const maxSpans = 64
 
 // pair stands for (ContentID, TopicID).
 type pair [16]byte
@@ -118,7 +121,7 @@ func (f *Follower) fragment(at []span, payload []byte) {
 	key := pairOf(frag.ContentID, frag.TopicID)
 	frame, outcome := f.parts.Add(f.clock, &frag)
 	switch outcome {
-	case beef.OutcomeHeld:
+	case beef.OutcomeHeld, beef.OutcomeDuplicate: // a second copy shares the fate of the first
 		f.work(at)
 		f.partial[key] = add(f.partial[key], at[0])
 	case beef.OutcomeComplete:
@@ -126,6 +129,8 @@ func (f *Follower) fragment(at []span, payload []byte) {
 	case beef.OutcomeUnwanted, beef.OutcomeHash:
 		f.pass(append(f.parted(key), at...))
 	case beef.OutcomeBytes: // it stays open, as the others of its object
+	case beef.OutcomeLate:
+		f.repeated(at, key)
 	default:
 		f.pass(at)
 	}
@@ -138,7 +143,7 @@ func (f *Follower) parted(key pair) []span {
 	return spans
 }
 
-// add appends one chunk to those of an object.
+// add appends chunks to those of an object.
 func add(spans []span, s span) []span {
 	if n := len(spans); n > 0 && spans[n-1].feed == s.feed && spans[n-1].To+1 == s.From {
 		spans[n-1].To = s.To
@@ -173,29 +178,40 @@ func (f *Follower) whole(at []span, frame *beef.Frame, owned bool) {
 		f.pass(at)
 		return
 	}
-	if !f.seen.add(time.Now(), pairOf(frame.ContentID, frame.TopicID)) {
+	key := pairOf(frame.ContentID, frame.TopicID)
+	if !f.seen.add(time.Now(), key) {
 		f.h.counted.repeated.Add(1)
-		f.pass(at)
+		f.repeated(at, key)
 		return
 	}
 	last := at[len(at)-1]
-	o := &Object{Frame: *frame, Topic: topic, Cohort: last.feed.topic, Owner: last.feed.owner, Index: last.To, spans: byFeed(at)}
+	o := &Object{Frame: *frame, Topic: topic, Cohort: last.feed.topic, Owner: last.feed.owner, Index: last.To, key: key, spans: at}
 	if !owned {
 		o.Frame.Payload = bytes.Clone(frame.Payload)
 	}
 	f.work(o.spans)
+	f.mu.Lock()
+	f.pending[key] = o
+	f.mu.Unlock()
 	f.ready = append(f.ready, o)
 }
 
-// byFeed puts the spans of one feed next to each other.
-func byFeed(spans []span) []span {
-	slices.SortStableFunc(spans, func(a, b span) int {
-		if a.feed == b.feed {
-			return 0
+// repeated is done with another copy of an object, or will be when that one is
+// acknowledged: a copy that is done with says at the next start that the name had the
+// object.
+func (f *Follower) repeated(at []span, key pair) {
+	f.mu.Lock()
+	o := f.pending[key]
+	if o != nil && len(o.spans)+len(at) <= maxSpans {
+		for _, s := range at {
+			o.spans = add(o.spans, s)
 		}
-		return bytes.Compare(append(a.feed.topic[:], a.feed.owner[:]...), append(b.feed.topic[:], b.feed.owner[:]...))
-	})
-	return spans
+		f.mu.Unlock()
+		f.work(at)
+		return
+	}
+	f.mu.Unlock()
+	f.pass(at)
 }
 
 // elects returns the topic that an object is to be delivered under.

@@ -49,7 +49,7 @@ func (r *recent) add(now time.Time, key pair) bool {
 // second copy of one may be about to come.
 func (f *Follower) prime(fd *feed) error {
 	now := time.Now()
-	for from := fd.cursor.Next - min(fd.cursor.Next, primed); from < fd.cursor.Next; {
+	for from := max(fd.cursor.Next-min(fd.cursor.Next, primed), fd.cursor.From); from < fd.cursor.Next; {
 		next, err := fd.reading.source.Read(fd.owner, from, min(fd.cursor.Next, from+look)-1, &f.page)
 		if err != nil {
 			return err

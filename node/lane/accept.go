@@ -46,7 +46,7 @@ func (e *Egress) consume(nc net.Conn) {
 		linger(nc)
 		return
 	}
-	e.stream(nc.RemoteAddr().String(), w, &tcpLane{nc: nc, wait: e.cfg.Limits.Write, halfClose: true})
+	e.stream(nc.RemoteAddr().String(), w, &tcpLane{nc: nc, wait: e.cfg.Limits.Write, halfClose: true, acks: w.ack})
 }
 
 // stream serves one consumer that connected, until its session ends.

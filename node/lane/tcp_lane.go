@@ -19,6 +19,7 @@ type tcpLane struct {
 	nc        net.Conn
 	wait      time.Duration // EgressLimits.Write
 	halfClose bool          // a consumer that closes only its sending half stays
+	acks      bool          // the consumer acknowledges
 	gather    gather
 }
 
@@ -61,8 +62,20 @@ func (l *tcpLane) readAcks(acked func(string) error) error {
 	}
 }
 
-// finish closes the connection; nothing else than records can be said on it.
-func (l *tcpLane) finish(error) { l.nc.Close() }
+// lastAcks is how long acknowledgements are waited for that are under way when a lane
+// ends: each of them is a record that is not sent again.
+const lastAcks = 100 * time.Millisecond
+
+// finish closes the connection; nothing else than records can be said on it. One whose
+// consumer acknowledges is closed when the session has ended.
+func (l *tcpLane) finish(error) {
+	half, ok := l.nc.(*net.TCPConn)
+	if !ok || !l.acks || half.CloseWrite() != nil { // which ends the write under way
+		l.nc.Close()
+		return
+	}
+	l.nc.SetReadDeadline(time.Now().Add(lastAcks))
+}
 
 // gather writes records without joining them: heads and payloads go to the kernel
 // from where they lie, in writes of writeSize bytes.

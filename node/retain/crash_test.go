@@ -45,6 +45,39 @@ func TestPowerCut(t *testing.T) {
 	wg.Wait()
 }
 
+// TestConfirmedAlone: what was written without a sync before somebody asks for one is
+// synced as well, although nothing is left to be written with the question.
+func TestConfirmedAlone(t *testing.T) {
+	fs := vfs.NewCrashableMem()
+	cfg := retain.StoreConfig{FS: fs, Dir: "store", Size: 1 << 30}
+	s, err := retain.OpenStore(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for i := range uint64(20) {
+		put(s, alice, i)
+		for _, sync := range []bool{false, true} {
+			done := make(chan error, 1)
+			s.After(sync, func(err error) { done <- err })
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+		}
+		cfg.FS = fs.CrashClone(vfs.CrashCloneCfg{})
+		again, err := retain.OpenStore(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := kept(t, storeReader(again, plane), alice, 0, 100); len(got) != int(i)+1 {
+			t.Fatalf("kept %v, confirmed up to %d", got, i)
+		}
+		if err := again.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func powerCut(t *testing.T, seed uint64) error {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	fs := vfs.NewCrashableMem()

@@ -6,7 +6,7 @@ import (
 	"treecast/wire"
 )
 
-// MaxHoles bounds the holes of a Cursor.
+// MaxHoles is how many holes of a Cursor a reader keeps for what is missing.
 const MaxHoles = 1024
 
 // A Cursor is how far a reader has come in one owner's feed: every index below
@@ -20,6 +20,8 @@ const MaxHoles = 1024
 type Cursor struct {
 	Next  uint64
 	Holes []wire.IndexRange
+	// From is where the reader began: what is below it was never given to it.
+	From uint64
 }
 
 // Done notes that the indices of r are done with. Those below r and at Next or
@@ -79,4 +81,8 @@ func (c *Cursor) Has(index uint64) bool {
 }
 
 // clone is a copy that shares nothing.
-func (c *Cursor) clone() Cursor { return Cursor{c.Next, slices.Clone(c.Holes)} }
+func (c *Cursor) clone() Cursor {
+	x := *c
+	x.Holes = slices.Clone(c.Holes)
+	return x
+}

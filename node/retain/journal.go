@@ -24,7 +24,7 @@ import (
 //	2 forget
 //	3 follow    topic 32
 //	4 unfollow  topic 32
-//	5 cursor    topic 32 | owner 20 | next 8 | repeated hole: from 8, to 8
+//	5 cursor    topic 32 | owner 20 | from 8 | next 8 | repeated hole: from 8, to 8
 type change struct {
 	kind   byte
 	name   string
@@ -44,8 +44,10 @@ const (
 
 const (
 	changeHead = 8
-	// maxChange is the longest change behind its head.
-	maxChange = 2 + MaxName + feedBytes + 8 + 16*2*MaxHoles
+	// maxStored is the most holes of a cursor that is stored, far above what a reader
+	// has: of more the lowest are left out. maxChange is the longest change.
+	maxStored = 1 << 16
+	maxChange = 2 + MaxName + feedBytes + 16 + 16*maxStored
 	// minCompact is how long a journal gets at least before it is rewritten.
 	minCompact = 1 << 20
 )
@@ -65,6 +67,7 @@ func (c *change) append(dst []byte) []byte {
 	case changeCursor:
 		dst = append(dst, c.topic[:]...)
 		dst = append(dst, c.owner[:]...)
+		dst = binary.BigEndian.AppendUint64(dst, c.cursor.From)
 		dst = binary.BigEndian.AppendUint64(dst, c.cursor.Next)
 		for _, h := range c.cursor.Holes {
 			dst = binary.BigEndian.AppendUint64(dst, h.From)
@@ -111,12 +114,12 @@ func (c *change) parseRest(b []byte) error {
 	case c.kind == changeForget && len(b) == 0:
 	case (c.kind == changeFollow || c.kind == changeUnfollow) && len(b) == len(c.topic):
 		copy(c.topic[:], b)
-	case c.kind == changeCursor && len(b) >= feedBytes+8 && (len(b)-feedBytes-8)%16 == 0:
+	case c.kind == changeCursor && len(b) >= feedBytes+16 && (len(b)-feedBytes)%16 == 0:
 		copy(c.topic[:], b)
 		copy(c.owner[:], b[len(c.topic):])
 		b = b[feedBytes:]
-		c.cursor.Next = binary.BigEndian.Uint64(b)
-		for b = b[8:]; len(b) > 0; b = b[16:] {
+		c.cursor.From, c.cursor.Next = binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])
+		for b = b[16:]; len(b) > 0; b = b[16:] {
 			h := wire.IndexRange{From: binary.BigEndian.Uint64(b), To: binary.BigEndian.Uint64(b[8:])}
 			if n := len(c.cursor.Holes); h.From > h.To || h.To >= c.cursor.Next || n > 0 && h.From <= c.cursor.Holes[n-1].To {
 				return errChange

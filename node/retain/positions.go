@@ -214,12 +214,14 @@ func (p *Positions) Put(name string, topic wire.Topic, owner wire.Owner, c *Curs
 	if x == nil || x.topics[topic] == nil || p.closed {
 		return
 	}
-	x.topics[topic][owner] = c.clone()
+	own := c.clone()
+	own.Holes = own.Holes[max(0, len(own.Holes)-maxStored):]
+	x.topics[topic][owner] = own
 	if now := time.Now(); now.Sub(x.used) > usedEvery {
 		x.used = now
 		p.write(change{kind: changeName, name: name, used: now})
 	}
-	p.write(change{kind: changeCursor, name: name, topic: topic, owner: owner, cursor: *c})
+	p.write(change{kind: changeCursor, name: name, topic: topic, owner: owner, cursor: own})
 }
 
 // Get returns where a name is in a feed; false if nothing is known.

@@ -41,7 +41,7 @@ func use(t testing.TB, p *retain.Positions, name string, now time.Time) (isNew b
 func at(t testing.TB, p *retain.Positions, name string, want retain.Cursor) {
 	t.Helper()
 	got, ok := p.Get(name, plane, alice)
-	if !ok || got.Next != want.Next || !slices.Equal(got.Holes, want.Holes) {
+	if !ok || got.Next != want.Next || got.From != want.From || !slices.Equal(got.Holes, want.Holes) {
 		t.Errorf("%s: at %+v, %v, want %+v", name, got, ok, want)
 	}
 }
@@ -62,7 +62,7 @@ func TestPositions(t *testing.T) {
 	if !p.Follow("shop", plane) || p.Follow("shop", plane) || p.Follow("nobody", plane) {
 		t.Error("follow: wrong")
 	}
-	cursor := retain.Cursor{Next: 90, Holes: []wire.IndexRange{{From: 3, To: 3}, {From: 50, To: 60}}}
+	cursor := retain.Cursor{From: 2, Next: 90, Holes: []wire.IndexRange{{From: 3, To: 3}, {From: 50, To: 60}}}
 	p.Put("shop", plane, alice, &cursor)
 	use(t, p, "gone", start)
 	p.Forget("gone")

@@ -202,6 +202,7 @@ func (s *Store) write(tasks []task, marks map[feedKey]uint64) {
 	how := pebble.NoSync
 	if sync {
 		how = pebble.Sync
+		err = errors.Join(err, b.LogData([]byte{0}, nil)) // an empty batch would sync nothing
 	}
 	if err = errors.Join(err, b.Commit(how), b.Close()); err != nil {
 		err = fmt.Errorf("retain: write: %w", err)
