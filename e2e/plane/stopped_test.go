@@ -26,14 +26,14 @@ type consumersOf struct {
 }
 
 // lanesBelow starts a broker and below it an edge with n lanes, each with room for
-// 1 MiB.
-func lanesBelow(t *testing.T, n int, sets []*plane.Set, args ...string) (broker *cluster.Daemon, e *consumersOf) {
+// queue.
+func lanesBelow(t *testing.T, n int, queue string, sets []*plane.Set, args ...string) (broker *cluster.Daemon, e *consumersOf) {
 	t.Helper()
 	bound := []string{"--log-level", "warn", "--object-max", "65536"}
 	broker = cluster.StartNode(t, treecast, "broker", append(append(slices.Clone(bound), "--broker", "--capacity", "3",
 		"--ingress-tcp", "127.0.0.1:0"), unlimited...)...)
 	e = new(consumersOf)
-	args = append(append(bound, "--join", "beef@"+broker.Addrs[0], "--capacity", "0", "--egress-queue", "1M"), args...)
+	args = append(append(bound, "--join", "beef@"+broker.Addrs[0], "--capacity", "0", "--egress-queue", queue), args...)
 	for i := range n {
 		c := plane.NewConsumer(t, fmt.Sprintf("c%d", i), sets...)
 		e.consumers = append(e.consumers, c)
@@ -51,7 +51,7 @@ func TestConsumerStops(t *testing.T) {
 	const total, size = 6000, 4000
 	rng := seeded(t)
 	set := plane.NewSet(rng.Uint64(), plane.Sizes(total, size))
-	broker, e := lanesBelow(t, 4, []*plane.Set{set})
+	broker, e := lanesBelow(t, 4, "1M", []*plane.Set{set})
 	stopped, others := e.consumers[0], e.consumers[1:]
 	stopped.Stop()
 	if err := plane.Publish(t.Context(), broker.Ingress[0], "tm_plane", set, 0); err != nil {
@@ -97,7 +97,7 @@ func TestStoppedConsumerResumes(t *testing.T) {
 	const total, size = 6000, 4000
 	rng := seeded(t)
 	set := plane.NewSet(rng.Uint64(), plane.Sizes(total, size))
-	broker, e := lanesBelow(t, 4, []*plane.Set{set}, "--retain", "1G", "--data-dir", filepath.Join(t.TempDir(), "edge"))
+	broker, e := lanesBelow(t, 4, "1M", []*plane.Set{set}, "--retain", "1G", "--data-dir", filepath.Join(t.TempDir(), "edge"))
 	stopped, others := e.consumers[0], e.consumers[1:]
 	stopped.Stop()
 	if err := plane.Publish(t.Context(), broker.Ingress[0], "tm_plane", set, 0); err != nil {
@@ -134,7 +134,7 @@ func TestOthersGoOn(t *testing.T) {
 	for i := range sets {
 		sets[i] = plane.NewSet(rng.Uint64(), plane.Sizes(n, size))
 	}
-	broker, e := lanesBelow(t, 4, sets, "--retain", "1G")
+	broker, e := lanesBelow(t, 4, "16M", sets, "--retain", "1G")
 	stopped, others := e.consumers[0], e.consumers[1:]
 	better := false
 	for pair := range 3 {
