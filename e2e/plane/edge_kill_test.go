@@ -33,7 +33,7 @@ func TestParentsAndEdgeKilled(t *testing.T) {
 	join := append(slices.Clone(log), "--join", "beef@"+broker.Addrs[0])
 	var relays []*cluster.Daemon
 	for i := range 6 {
-		r := cluster.StartNode(t, treecast, fmt.Sprintf("relay%d", i), append(slices.Clone(join), "--capacity", "3")...)
+		r := cluster.StartNode(t, treecast, fmt.Sprintf("relay%d", i), append(slices.Clone(join), "--capacity", "4")...)
 		r.AwaitReady(t)
 		relays = append(relays, r)
 	}

@@ -98,7 +98,7 @@ func ingressKilled(t *testing.T, atBroker bool) {
 
 	nodes := []*cluster.Daemon{broker}
 	for _, name := range []string{"relay0", "relay1", "relay2"} {
-		r := cluster.StartNode(t, treecast, name, append(slices.Clone(join), "--capacity", "4")...)
+		r := cluster.StartNode(t, treecast, name, append(slices.Clone(join), "--capacity", "8")...)
 		r.AwaitReady(t)
 		nodes = append(nodes, r)
 	}
