@@ -15,7 +15,7 @@ import (
 	"treecast/node"
 )
 
-var share = flag.Int("plane.share", 1, "TestExchange sends one in so many of 10,000 objects, which are 200 MB; with -short one in 8")
+var share = flag.Int("plane.share", 4, "TestExchange sends one in so many of 10,000 objects, which are 200 MB; 1 sends all, with -short at most one in 8")
 
 // quiet is how long nothing may come before a test gives up: longer than any wait
 // of PROTOCOL §5 and §8 that a fault may cost.
