@@ -45,6 +45,7 @@ type tailFeed struct {
 	read   uint64        // all below was looked at
 	limit  uint64
 	late   uint64
+	gap    *Gap // seen and not shown yet: it may go on
 }
 
 // run shows chunks until ctx ends or one cannot be shown. The error is then that of
@@ -174,6 +175,11 @@ func (t *tail) step() (bool, error) {
 			return true, t.fresh(f)
 		}
 	}
+	for _, f := range t.order {
+		if err := t.flush(f); err != nil {
+			return false, err
+		}
+	}
 	return false, nil
 }
 
@@ -195,7 +201,10 @@ func (t *tail) fresh(f *tailFeed) error {
 	}
 	for i := range t.page.Chunks {
 		c := &t.page.Chunks[i]
-		if err := t.gap(f, f.read, c.Index); err != nil {
+		if err := t.pass(f, f.read, c.Index); err != nil {
+			return err
+		}
+		if err := t.flush(f); err != nil {
 			return err
 		}
 		if err := t.chunk(f, c, false); err != nil {
@@ -203,7 +212,7 @@ func (t *tail) fresh(f *tailFeed) error {
 		}
 		f.read = c.Index + 1
 	}
-	if err := t.gap(f, f.read, next); err != nil {
+	if err := t.pass(f, f.read, next); err != nil {
 		return err
 	}
 	f.read = next
@@ -225,9 +234,9 @@ func (t *tail) chunk(f *tailFeed, c *retain.Chunk, late bool) error {
 	}))
 }
 
-// gap tells of indices, to not included, that are not there: those that were never
+// pass goes over indices, to not included, that are not there: those that were never
 // published, and the rest.
-func (t *tail) gap(f *tailFeed, from, to uint64) error {
+func (t *tail) pass(f *tailFeed, from, to uint64) error {
 	for _, v := range t.cohort.Voids(f.owner) {
 		if from < to && v.From < to && from <= v.To {
 			if err := t.missing(f, from, max(v.From, from), false); err != nil {
@@ -249,7 +258,24 @@ func (t *tail) missing(f *tailFeed, from, to uint64, void bool) error {
 	if from >= to {
 		return nil
 	}
-	return t.show(&Message{Owner: f.owner.String(), Gap: &Gap{From: from, To: to - 1, Void: void}})
+	if f.gap != nil && f.gap.To+1 == from && f.gap.Void == void {
+		f.gap.To = to - 1
+		return nil
+	}
+	if err := t.flush(f); err != nil {
+		return err
+	}
+	f.gap = &Gap{From: from, To: to - 1, Void: void}
+	return nil
+}
+
+// flush shows a gap that does not go on.
+func (t *tail) flush(f *tailFeed) error {
+	gap := f.gap
+	if f.gap = nil; gap == nil {
+		return nil
+	}
+	return t.show(&Message{Owner: f.owner.String(), Gap: gap})
 }
 
 // again looks for what came late.

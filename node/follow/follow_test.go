@@ -329,3 +329,73 @@ func TestNoObject(t *testing.T) {
 	closed(t, f)
 	m.stop()
 }
+
+// The bound of gaps: of more the lowest are given up, counted; never what is under
+// way.
+func TestHoles(t *testing.T) {
+	m := newMachine(t, machine{})
+	f := m.opened("shop", follow.Options{})
+	first := newObject(t, "first", 9000, "a")
+	m.cohort.publish(alice, first)
+	held := next(t, f) // not acknowledged: its three chunks are the lowest hole
+	const gaps = retain.MaxHoles + 20
+	small := objects(t, "small", gaps, 50)
+	for _, o := range small {
+		m.cohort.publish(alice, &object{chunks: o.chunks}, 0)
+		m.cohort.publish(alice, o)
+	}
+	expect(t, f, small...)
+	if got := m.hub.Stats(); got.Gaps != gaps || got.Forgotten < 20 || got.Forgotten > 22 {
+		t.Errorf("gaps %d, given up %d", got.Gaps, got.Forgotten)
+	}
+	same(t, held, first)
+	closed(t, f)
+	f = m.opened("shop", follow.Options{})
+	expect(t, f, first)
+	closed(t, f)
+	m.stop()
+}
+
+// A group that the election does not cover is not read; one that was left out and is
+// elected again starts at what comes.
+func TestGroups(t *testing.T) {
+	m := newMachine(t, machine{shardBits: 1})
+	name := func(group uint32) string { // a topic of the group
+		for i := 0; ; i++ {
+			if s := string(rune('a' + i)); m.groupOf(s) == group {
+				return s
+			}
+		}
+	}
+	low, high := name(beef.BaseGroup), name(beef.BaseGroup+1)
+	other := m.join(beef.CohortTopic(beef.BaseGroup + 1))
+	only := func(topics ...string) (opt follow.Options) {
+		for _, s := range topics {
+			opt.Election.Topics = append(opt.Election.Topics, beef.TopicIDOf(s))
+		}
+		return opt
+	}
+	f := m.opened("shop", only(low))
+	other.publish(alice, newObject(t, "unelected", 100, high))
+	one := newObject(t, "one", 100, low)
+	m.cohort.publish(alice, one)
+	expect(t, f, one)
+	if n := f.Lag(); n != 0 {
+		t.Errorf("%d indices behind", n)
+	}
+	closed(t, f)
+	if got := m.hub.Topics(); len(got) != 1 || got[0] != plane {
+		t.Errorf("followed: %v", got)
+	}
+	f = m.opened("shop", only(low, high))
+	two := newObject(t, "two", 100, high)
+	other.publish(alice, two)
+	expect(t, f, two)
+	m.hub.Remove(other)
+	again := m.join(beef.CohortTopic(beef.BaseGroup + 1)) // left and joined again
+	three := newObject(t, "three", 100, high)
+	again.publish(alice, three)
+	expect(t, f, three)
+	closed(t, f)
+	m.stop()
+}

@@ -54,6 +54,7 @@ type machine struct {
 	names     int
 	ring      retain.RingConfig
 	maxObject int
+	shardBits int
 
 	store     *retain.Store
 	positions *retain.Positions
@@ -86,7 +87,7 @@ func (m *machine) start() {
 	if m.positions, err = retain.OpenPositions(retain.PositionsConfig{Dir: "node", FS: m.fs, Names: m.names}); err != nil {
 		m.t.Fatal(err)
 	}
-	if m.hub, err = follow.New(follow.Config{Positions: m.positions, MaxObject: m.maxObject}); err != nil {
+	if m.hub, err = follow.New(follow.Config{Positions: m.positions, MaxObject: m.maxObject, ShardBits: m.shardBits}); err != nil {
 		m.t.Fatal(err)
 	}
 	m.cohort = m.join(plane)
@@ -108,6 +109,16 @@ func (m *machine) join(topic wire.Topic) *kept {
 	}
 	m.hub.Add(k)
 	return k
+}
+
+// groupOf is the group of a topic.
+func (m *machine) groupOf(name string) uint32 {
+	m.t.Helper()
+	group, err := beef.GroupIndex(beef.TopicIDOf(name), m.shardBits)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return group
 }
 
 // stop ends all that runs.

@@ -3,11 +3,13 @@ package lane_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -124,17 +126,17 @@ type client struct {
 
 // kinds connect in each way. A cut breaks the connection without a word.
 var kinds = map[string]func(*testing.T, *edge, lane.Request) *client{
-	"tcp":              func(t *testing.T, e *edge, r lane.Request) *client { return tcpClient(t, e, r) },
+	"tcp":              tcpClient,
 	"tcp with ack":     func(t *testing.T, e *edge, r lane.Request) *client { r.Ack = true; return tcpClient(t, e, r) },
-	"stream":           func(t *testing.T, e *edge, r lane.Request) *client { return httpClient(t, e, "stream", r) },
-	"socket":           func(t *testing.T, e *edge, r lane.Request) *client { return httpClient(t, e, "websocket", r) },
+	"stream":           streamClient,
+	"socket":           socketClient,
 	"socket with acks": func(t *testing.T, e *edge, r lane.Request) *client { r.Ack = true; return socketClient(t, e, r) },
 }
 
 func tcpClient(t *testing.T, e *edge, r lane.Request) *client {
 	t.Helper()
 	nc := dial(t, e.Addr())
-	nc.SetReadBuffer(16 << 10)
+	nc.SetReadBuffer(small)
 	line, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
@@ -162,21 +164,53 @@ func query(r lane.Request) url.Values {
 	return q
 }
 
-func httpClient(t *testing.T, e *edge, kind string, r lane.Request) *client {
-	t.Helper()
-	l := openers[kind](t, e.http.URL, query(r))
-	c := &client{Reader: l.Reader, cut: l.hangUp}
-	if m, ok := l.Reader.(*messages); ok {
-		c.cut = func() { m.conn.CloseNow() }
+// small is what a client's kernel may hold that it has not read.
+const small = 64 << 10
+
+// httpDialer is an HTTP client whose connections hold little.
+func httpDialer() *http.Client {
+	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		nc, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+		if err == nil {
+			err = nc.(*net.TCPConn).SetReadBuffer(small)
+		}
+		return nc, err
 	}
-	return c
+	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: dial}}
+}
+
+func streamClient(t *testing.T, e *edge, r lane.Request) *client {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
+	t.Cleanup(cancel)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, e.http.URL+"?"+query(r).Encode(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := httpDialer().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { res.Body.Close() })
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("status %d", res.StatusCode)
+	}
+	return &client{Reader: res.Body, cut: cancel}
 }
 
 func socketClient(t *testing.T, e *edge, r lane.Request) *client {
 	t.Helper()
-	c := httpClient(t, e, "websocket", r)
-	m := c.Reader.(*messages)
-	c.ack = func(taken int) { m.conn.Write(m.ctx, websocket.MessageText, fmt.Append(nil, taken)) }
+	ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
+	t.Cleanup(cancel)
+	conn, _, err := websocket.Dial(ctx, e.http.URL+"?"+query(r).Encode(), &websocket.DialOptions{HTTPClient: httpDialer()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.SetReadLimit(-1)
+	c := &client{Reader: &messages{ctx: ctx, conn: conn}, cut: func() { conn.CloseNow() }}
+	if r.Ack {
+		c.ack = func(taken int) { conn.Write(ctx, websocket.MessageText, fmt.Append(nil, taken)) }
+	}
 	return c
 }
 
@@ -203,39 +237,47 @@ func (c *client) read(t *testing.T, format string, want []byte) {
 // records in between that come while they are away, and restarts the edge. A record
 // that was written whole does not come again, the one that was cut does, in order.
 func TestResume(t *testing.T) {
-	for kind, open := range kinds {
-		for _, format := range []string{"record", "frame"} {
-			t.Run(kind+"/"+format, func(t *testing.T) {
-				e := newEdge(t, lane.EgressConfig{})
-				request := lane.Request{Resume: "shop", Format: format}
-				c := open(t, e, request)
-				eventually(t, "lane open", func() bool { return len(e.Counters().Consumers) == 1 })
-				for round := range 4 {
-					small := submission(t, fmt.Sprint("small", round), 300, "a")
-					big := submission(t, fmt.Sprint("big", round), 12<<20, "a") // more than buffers take
-					away := submission(t, fmt.Sprint("away", round), 20000, "a")
-					e.publish(small)
-					c.read(t, format, small)
-					e.publish(big)
-					if _, err := io.ReadFull(c, make([]byte, 100_000)); err != nil {
-						t.Fatal(err)
-					}
-					c.cut()
-					eventually(t, "lane closed", func() bool { return len(e.Counters().Consumers) == 0 })
-					e.publish(away)
-					if round == 2 {
-						e.stop()
-						e.start()
-					}
-					c = open(t, e, request)
-					c.taken = 0
-					c.read(t, format, big)
-					c.read(t, format, away)
+	for _, test := range []struct {
+		kind, format string
+		rounds, size int // a record that buffers do not take, but for one who acknowledges
+	}{
+		{"tcp", "record", 1, 6 << 20},
+		{"stream", "frame", 1, 6 << 20},
+		{"socket", "record", 1, 6 << 20},
+		{"tcp with ack", "frame", 3, 1 << 20},
+		{"socket with acks", "record", 3, 200_000},
+	} {
+		open, format := kinds[test.kind], test.format
+		t.Run(test.kind, func(t *testing.T) {
+			e := newEdge(t, lane.EgressConfig{})
+			request := lane.Request{Resume: "shop", Format: format}
+			c := open(t, e, request)
+			eventually(t, "lane open", func() bool { return len(e.Counters().Consumers) == 1 })
+			for round := range test.rounds {
+				little := submission(t, fmt.Sprint("small", round), 300, "a")
+				big := submission(t, fmt.Sprint("big", round), test.size, "a")
+				away := submission(t, fmt.Sprint("away", round), 20000, "a")
+				e.publish(little)
+				c.read(t, format, little)
+				e.publish(big)
+				if _, err := io.ReadFull(c, make([]byte, 100_000)); err != nil {
+					t.Fatal(err)
 				}
 				c.cut()
 				eventually(t, "lane closed", func() bool { return len(e.Counters().Consumers) == 0 })
-			})
-		}
+				e.publish(away)
+				if round == test.rounds-1 {
+					e.stop()
+					e.start()
+				}
+				c = open(t, e, request)
+				c.taken = 0
+				c.read(t, format, big)
+				c.read(t, format, away)
+			}
+			c.cut()
+			eventually(t, "lane closed", func() bool { return len(e.Counters().Consumers) == 0 })
+		})
 	}
 }
 

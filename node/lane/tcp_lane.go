@@ -41,8 +41,8 @@ func (l *tcpLane) watch(_ context.Context, acked func(string) error) error {
 	return nil
 }
 
-// readAcks takes each line for an acknowledgement. One that closes its half has
-// acknowledged all that it will.
+// readAcks takes each line for an acknowledgement. One that closes its half will not
+// acknowledge any more, so its lane ends: that it is closed tells that all was read.
 func (l *tcpLane) readAcks(acked func(string) error) error {
 	lines := bufio.NewReaderSize(l.nc, maxAck)
 	for {
@@ -52,7 +52,7 @@ func (l *tcpLane) readAcks(acked func(string) error) error {
 		case errors.Is(err, bufio.ErrBufferFull):
 			return fmt.Errorf("%w: a line of more than %d bytes", errAck, maxAck)
 		case errors.Is(err, io.EOF):
-			return nil
+			return errGone
 		default:
 			return err
 		}

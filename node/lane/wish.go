@@ -77,9 +77,17 @@ func (e *Egress) follow(w *wish) error {
 	}
 	e.mu.Lock()
 	older := e.names[w.resume]
+	var ended <-chan struct{}
+	if older != nil {
+		ended = older.ended
+	}
 	e.mu.Unlock()
 	if older != nil {
-		older.end(errReplaced)
+		select {
+		case <-ended:
+		case <-time.After(lastAcks): // what a consumer that comes back said last is under way
+			older.end(errReplaced)
+		}
 	}
 	ctx, cancel := context.WithTimeout(e.closing, takeOver)
 	defer cancel()

@@ -93,6 +93,7 @@ func (l *wsLane) readAcks(ctx context.Context, acked func(string) error) error {
 		// Not under ctx, as above; finish ends it.
 		_, b, err := l.conn.Read(context.Background())
 		switch {
+		case err == nil:
 		case ctx.Err() != nil:
 			return nil
 		case websocket.CloseStatus(err) == websocket.StatusMessageTooBig, errors.Is(err, websocket.ErrMessageTooBig):

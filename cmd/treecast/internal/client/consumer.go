@@ -94,14 +94,37 @@ func (c *Consumer) Fetch(ctx context.Context, addr string, e Election) error {
 		return fmt.Errorf("client: election: %w", err)
 	}
 	if e.Ack {
-		return c.readAcking(ctx, conn, func(taken uint64) error {
-			conn.SetWriteDeadline(time.Now().Add(ackTimeout))
-			_, err := fmt.Fprintf(conn, "%d\n", taken)
-			return err
+		return c.readAcking(ctx, conn, &acks{
+			send: func(taken uint64) error {
+				conn.SetWriteDeadline(time.Now().Add(ackTimeout))
+				_, err := fmt.Fprintf(conn, "%d\n", taken)
+				return err
+			},
+			end: func() {
+				if half, ok := conn.(*net.TCPConn); ok && half.CloseWrite() == nil {
+					conn.SetReadDeadline(time.Now().Add(endTimeout))
+					io.Copy(io.Discard, conn) // until the node has read them, and closes
+				}
+				conn.Close()
+			},
 		})
 	}
 	return c.read(ctx, conn)
 }
+
+// acks are a connection's way to acknowledge: send says how many records were taken,
+// end closes the connection once the node has read the last one, or soon.
+type acks struct {
+	send func(taken uint64) error
+	end  func()
+}
+
+const (
+	// ackTimeout is how long the node may leave an acknowledgement unread, endTimeout
+	// how long the last one when the connection is closed.
+	ackTimeout = 10 * time.Second
+	endTimeout = 2 * time.Second
+)
 
 // source is one connection of whatever kind.
 type source interface {
@@ -114,18 +137,29 @@ func (c *Consumer) read(ctx context.Context, conn source) error {
 	return c.readAcking(ctx, conn, nil)
 }
 
-// readAcking does that and calls ack, if set, with the number of records taken, after
-// those of each read. An ack that cannot be sent does not matter: what ends the
-// connection shows where it is read.
-func (c *Consumer) readAcking(ctx context.Context, conn source, ack func(taken uint64) error) error {
+// readAcking does that and acknowledges, if ack is set, after the records of each read.
+// An acknowledgement that cannot be sent does not matter: what ends the connection
+// shows where it is read.
+func (c *Consumer) readAcking(ctx context.Context, conn source, ack *acks) error {
+	end := func() { conn.Close() }
+	if ack != nil {
+		end = ack.end
+	}
 	var turn sync.Mutex // held while records are taken: they are acknowledged before ctx's end closes
+	closed := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
+		defer close(closed)
 		turn.Lock()
 		defer turn.Unlock()
-		conn.Close()
+		end()
 	})
-	defer stop()
-	defer conn.Close()
+	defer func() {
+		if stop() {
+			conn.Close()
+			return
+		}
+		<-closed
+	}()
 	scanner, err := beef.NewDeliveryScanner(c.MaxObject)
 	if err != nil {
 		return fmt.Errorf("client: %w", err)
@@ -142,9 +176,13 @@ func (c *Consumer) readAcking(ctx context.Context, conn source, ack func(taken u
 		}
 		scanner.Fill(n)
 		turn.Lock()
-		more, derr := c.drain(conn, scanner)
+		var more uint64
+		var derr error
+		if ack == nil || ctx.Err() == nil { // else it comes again
+			more, derr = c.drain(conn, scanner)
+		}
 		taken += more
-		if ack != nil && taken > acked && ack(taken) == nil {
+		if ack != nil && taken > acked && ack.send(taken) == nil {
 			acked = taken
 		}
 		turn.Unlock()

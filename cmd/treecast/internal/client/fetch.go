@@ -12,15 +12,11 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/coder/websocket"
 
 	"treecast/node/lane"
 )
-
-// ackTimeout is how long the node may leave an acknowledgement unread.
-const ackTimeout = 10 * time.Second
 
 // IsURL tells the address of an HTTP lane, to be given to FetchURL, from host:port.
 func IsURL(addr string) bool { return strings.Contains(addr, "://") }
@@ -60,10 +56,14 @@ func (c *Consumer) FetchURL(ctx context.Context, addr, tokenFile string, e Elect
 		return c.read(ctx, websocket.NetConn(ctx, conn, websocket.MessageBinary))
 	}
 	open := context.WithoutCancel(ctx) // the reader closes when ctx ends, after the last acknowledgement
-	return c.readAcking(ctx, websocket.NetConn(open, conn, websocket.MessageBinary), func(taken uint64) error {
-		wait, cancel := context.WithTimeout(open, ackTimeout)
-		defer cancel()
-		return conn.Write(wait, websocket.MessageText, strconv.AppendUint(nil, taken, 10))
+	return c.readAcking(ctx, websocket.NetConn(open, conn, websocket.MessageBinary), &acks{
+		send: func(taken uint64) error {
+			wait, cancel := context.WithTimeout(open, ackTimeout)
+			defer cancel()
+			return conn.Write(wait, websocket.MessageText, strconv.AppendUint(nil, taken, 10))
+		},
+		// The node answers the close when it has read all before it.
+		end: func() { conn.Close(websocket.StatusNormalClosure, "") },
 	})
 }
 
