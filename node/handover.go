@@ -1,6 +1,8 @@
 package node
 
 import (
+	"slices"
+
 	"treecast/node/retain/order"
 	"treecast/tree"
 	"treecast/wire"
@@ -110,6 +112,9 @@ func (l *loop) inOrder(ev order.Event) {
 		}
 	}
 	l.settled()
+	for i := len(l.passed) - 1; i >= 0; i-- { // an attempt that ends is no action
+		l.passedBy(l.passed[i].owner)
+	}
 }
 
 // settles is what the actions under way settle in one feed.
@@ -141,10 +146,34 @@ func (l *loop) settled() {
 		l.c.n.counts.add(countUntracked)
 		return
 	}
+	l.passedBy(x.owner)
 	l.log.Settle(x.owner, x.low, next, x.late)
 	if l.c.n.retained != nil {
 		l.c.n.retained.Mark(l.c.topic, x.owner, next)
 	}
+}
+
+// passed is the first index of a feed that is still being recovered.
+type passed struct {
+	owner wire.Owner
+	first uint64
+}
+
+// passedBy has the log note what of a feed is still being recovered.
+func (l *loop) passedBy(owner wire.Owner) {
+	first, ok := l.order.Passed(owner)
+	at := slices.IndexFunc(l.passed, func(p passed) bool { return p.owner == owner })
+	switch {
+	case !ok && at < 0, ok && at >= 0 && l.passed[at].first == first:
+		return
+	case !ok:
+		l.passed = slices.Delete(l.passed, at, at+1)
+	case at < 0:
+		l.passed = append(l.passed, passed{owner, first})
+	default:
+		l.passed[at].first = first
+	}
+	l.log.Passed(owner, first, !ok)
 }
 
 // gap tells of a gap, the application and whoever asks this node.

@@ -27,6 +27,7 @@ type recovery struct {
 	arrival     order.Arrived
 	acts        []order.Action // scratch of inOrder
 	settles     settles        // of the actions under way
+	passed      []passed       // feeds of which something passed by is still being recovered
 	recovered   tree.Recovered // scratch of answer
 
 	asking  map[order.RequestID]context.CancelFunc

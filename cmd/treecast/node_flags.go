@@ -42,6 +42,7 @@ type nodeFlags struct {
 	allowPrivate  bool
 	retained      retainFlags
 	stored        sinkFlags
+	limited       limitFlags
 	config        string
 }
 
@@ -113,6 +114,7 @@ func (f *nodeFlags) register(cmd *cobra.Command) {
 		"NAME@HOST:PORT=TOPIC,TOPIC: consumer to connect to and what it elects, * = all; may be repeated")
 	f.retained.register(flags)
 	f.stored.register(flags)
+	f.limited.register(flags)
 	flags.BoolVar(&f.allowPrivate, "allow-private", false, "believe candidates' loopback and private addresses")
 	flags.StringVar(&f.config, configFlag, "", "YAML file of settings named as these flags")
 }

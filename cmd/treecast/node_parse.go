@@ -50,6 +50,7 @@ func (f *nodeFlags) parse(capacitySet bool) (beefnode.Config, error) {
 	p.sharding(&cfg)
 	p.ingress(&cfg)
 	p.egress(&cfg)
+	p.limits(&cfg)
 	p.whole(&cfg)
 	p.wholeSharding(&cfg)
 	if len(p.faults) > 0 {

@@ -192,7 +192,7 @@ func TestDemo(t *testing.T) {
 // leaving takes its time, and a second signal does not wait for that.
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	broker := startNode(t, "broker", "--broker", "--capacity", "3", "--ingress-tcp", "127.0.0.1:0")
-	startNode(t, "child", "--join", "beef@"+broker.Addrs[0]).awaitReady(t)
+	startNode(t, "child", "--join", "beef@"+broker.Addrs[0]).AwaitReady(t)
 	broker.Signal(syscall.SIGTERM)
 	cluster.Eventually(t, 5*time.Second, "the broker leaves", func() (bool, string) {
 		return strings.Contains(broker.Stderr(), "msg=leaving"), broker.Stderr()

@@ -76,7 +76,7 @@ func startFleet(t *testing.T, total, capacity int, objects cluster.Objects) *fle
 		f.nodes = append(f.nodes, n)
 	}
 	for _, n := range f.nodes {
-		n.awaitReady(t)
+		n.AwaitReady(t)
 	}
 	return f
 }
@@ -89,7 +89,7 @@ func (f *fleet) victim(t *testing.T, rng *rand.Rand) (*fleetNode, []string) {
 		if n.gone {
 			continue
 		}
-		for _, c := range n.ask(t).Cohorts[0].Children {
+		for _, c := range n.View(t).Cohorts[0].Children {
 			children[i] = append(children[i], c.Overlay)
 		}
 		if len(children[i]) > 0 {
@@ -134,7 +134,7 @@ func (f *fleet) hasParents(t *testing.T, overlays []string) {
 		if n.gone || !slices.Contains(overlays, n.Overlay) {
 			continue
 		}
-		c := n.ask(t).Cohorts[0]
+		c := n.View(t).Cohorts[0]
 		fed := len(c.Parents) >= 2
 		for _, p := range c.Parents {
 			fed = fed || p.Broker

@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,18 +15,10 @@ import (
 	"time"
 
 	"treecast/e2e/cluster"
-	"treecast/node/api"
 )
 
 // started is the line that a node prints when it is up.
-type started struct {
-	PeerID  string   `json:"peer_id"`
-	Overlay string   `json:"overlay"`
-	Addrs   []string `json:"addrs"`
-	API     string   `json:"api"`
-	Ingress []string `json:"ingress"`
-	Egress  string   `json:"egress"`
-}
+type started = cluster.Started
 
 // treeNode is what `treecast tree --json` prints, as far as it matters here.
 type treeNode struct {
@@ -46,48 +36,11 @@ type treeNode struct {
 }
 
 // runningNode is one `treecast node` process.
-type runningNode struct {
-	*cluster.Process
-	started
-}
+type runningNode struct{ *cluster.Daemon }
 
-// startNode runs `treecast node` in a data directory of its own and waits until
-// it is up.
 func startNode(t *testing.T, name string, args ...string) *runningNode {
 	t.Helper()
-	args = append([]string{
-		"node", "--json", "--data-dir", filepath.Join(t.TempDir(), name),
-		"--listen", "/ip4/127.0.0.1/tcp/0", "--api", "127.0.0.1:0",
-	}, args...)
-	n := &runningNode{Process: cluster.Start(t, name, binary, args...)}
-	n.AwaitJSON(t, &n.started)
-	return n
-}
-
-// ask reads the node's view from its API, which has one cohort.
-func (n *runningNode) ask(t *testing.T) (tree api.Tree) {
-	t.Helper()
-	res, err := plainHTTP.Get("http://" + n.API + "/tree")
-	if err != nil {
-		t.Fatalf("%s: %v", n.Name, err)
-	}
-	defer res.Body.Close()
-	if err := json.NewDecoder(res.Body).Decode(&tree); err != nil || len(tree.Cohorts) != 1 {
-		t.Fatalf("%s: %d cohorts, %v", n.Name, len(tree.Cohorts), err)
-	}
-	return tree
-}
-
-// plainHTTP keeps no connection open, so that a process may end at any time.
-var plainHTTP = &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-
-// awaitReady waits until the node's API says that it has the parents it wants.
-func (n *runningNode) awaitReady(t *testing.T) {
-	t.Helper()
-	cluster.Eventually(t, 20*time.Second, n.Name+" is ready", func() (bool, string) {
-		c := n.ask(t).Cohorts[0]
-		return c.Settled, fmt.Sprintf("%d parents", len(c.Parents))
-	})
+	return &runningNode{cluster.StartNode(t, binary, name, args...)}
 }
 
 // tree runs `treecast tree --json` against the node.
@@ -121,17 +74,6 @@ func (n *runningNode) awaitSettled(t *testing.T) {
 		tree := n.tree(t)
 		return tree.Cohorts[0].Settled, fmt.Sprintf("%+v", tree.Cohorts[0])
 	})
-}
-
-// freePort is a loopback address that was free a moment ago.
-func freePort(t *testing.T) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	return ln.Addr().String()
 }
 
 // writeObjects writes n different objects and returns their files, and their
@@ -170,7 +112,7 @@ type consumer struct {
 
 func startConsumer(t *testing.T, name string) *consumer {
 	t.Helper()
-	c := &consumer{addr: freePort(t), out: filepath.Join(t.TempDir(), name)}
+	c := &consumer{addr: cluster.FreePort(t), out: filepath.Join(t.TempDir(), name)}
 	c.Process = cluster.Start(t, name, binary, "receive", "--json", "--listen", c.addr, "--out", c.out)
 	return c
 }

@@ -30,7 +30,7 @@ type feed struct {
 	// Under Follower.mu; written by Next's goroutine and by Ack.
 	cursor   retain.Cursor
 	busy     map[uint64]struct{} // chunks of objects under way or not acknowledged
-	limit    uint64              // as of retain.Progress.Next
+	limit    uint64              // as of retain.Progress.Firm
 	read     uint64              // all below was looked at
 	unstored int                 // indices done since the cursor was stored
 }

@@ -273,7 +273,7 @@ func (f *Follower) advanceFeeds(topic wire.Topic, r *reading, isNew bool) error 
 			f.insert(fd)
 		}
 		f.mu.Lock()
-		fd.limit = p.Next
+		fd.limit = max(fd.limit, p.Firm) // what is late is waited for as long as it may come
 		f.mu.Unlock()
 		if fd.late != p.Late {
 			fd.late = p.Late

@@ -17,6 +17,9 @@ type Progress struct {
 	// Next is the first index that is neither handed over nor reported as missing.
 	// What is below it and kept can be read.
 	Next uint64
+	// Firm is where a reader goes that would rather wait than see later chunks
+	// first: Next, or the first index below it that is still being recovered.
+	Firm uint64
 	// Late counts the chunks that came after their gap was reported.
 	Late uint64
 }
@@ -25,7 +28,8 @@ type Progress struct {
 // puts in order, so their number is bounded there.
 type progress struct {
 	mu       sync.Mutex
-	list     []Progress // sorted by owner
+	list     []Progress            // sorted by owner
+	passed   map[wire.Owner]uint64 // the first index still being recovered
 	watchers []*func()
 }
 
@@ -48,12 +52,41 @@ func (l *Log) Settle(owner wire.Owner, low, next, late uint64) {
 	}
 }
 
+// Passed notes the first index of owner's feed that is still being recovered
+// although later ones are settled; none says that there is none any more. It is to
+// be noted before the Settle that goes over it.
+func (l *Log) Passed(owner wire.Owner, first uint64, none bool) {
+	p := &l.progress
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if none {
+		delete(p.passed, owner)
+	} else {
+		if p.passed == nil {
+			p.passed = make(map[wire.Owner]uint64)
+		}
+		p.passed[owner] = first
+	}
+	for _, w := range p.watchers {
+		(*w)()
+	}
+}
+
 // Progress appends how far every known feed is, sorted by owner.
 func (l *Log) Progress(dst []Progress) []Progress {
 	p := &l.progress
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return append(dst, p.list...)
+	at := len(dst)
+	dst = append(dst, p.list...)
+	for i := range dst[at:] {
+		x := &dst[at+i]
+		x.Firm = x.Next
+		if first, ok := p.passed[x.Owner]; ok {
+			x.Firm = min(first, x.Next)
+		}
+	}
+	return dst
 }
 
 // Watch has changed called after each change of the progress, from whatever

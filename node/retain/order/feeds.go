@@ -281,6 +281,23 @@ func (o *Feeds) Next(owner wire.Owner) (uint64, bool) {
 	return f.next, true
 }
 
+// Passed is the lowest index of owner's feed that was passed by, its gap reported,
+// and that this node still tries to recover; false if there is none.
+func (o *Feeds) Passed(owner wire.Owner) (uint64, bool) {
+	f := o.get(&owner)
+	if f == nil {
+		return 0, false
+	}
+	for i := range f.gaps {
+		if g := &f.gaps[i]; g.from >= f.next {
+			break
+		} else if !g.dead {
+			return g.from, true
+		}
+	}
+	return 0, false
+}
+
 // Pending appends the parts of r that this node still tries to recover.
 func (o *Feeds) Pending(owner wire.Owner, r wire.IndexRange, dst []wire.IndexRange) []wire.IndexRange {
 	f := o.get(&owner)

@@ -498,3 +498,33 @@ func TestConfig(t *testing.T) {
 		}
 	}
 }
+
+// TestPassed follows a gap that is reported for its time and recovered after all,
+// and one that is given up.
+func TestPassed(t *testing.T) {
+	f := newFeeds(t, order.Config{})
+	f.parents(false, left)
+	f.arrive(left, 0)
+	passed := func(want uint64, still bool) {
+		t.Helper()
+		if first, ok := f.o.Passed(alice); ok != still || ok && first != want {
+			t.Errorf("passed %d, %v, want %d, %v", first, ok, want, still)
+		}
+	}
+	f.arrive(left, 3)
+	passed(0, false) // waited for, not passed
+	f.after(3 * time.Second)
+	passed(1, true)
+	f.arrive(left, 1)
+	passed(2, true)
+	f.arrive(left, 2)
+	passed(0, false)
+	f.arrive(left, 5)
+	f.after(3 * time.Second)
+	passed(4, true)
+	for f.o.Pending(alice, wire.IndexRange{From: 4, To: 4}, nil) != nil {
+		f.answer(len(f.asks)-1, missing(4, 4))
+		f.after(3 * time.Second)
+	}
+	passed(0, false) // nobody has it
+}

@@ -59,6 +59,8 @@ type Config struct {
 	// reads. SinkCreds and SinkCA are as in sink.Config.
 	Sink              *sink.Target
 	SinkCreds, SinkCA string
+	// EgressLimits bound what consumers can make the node hold.
+	EgressLimits lane.EgressLimits
 	// API is the address of the HTTP API, host:port; empty = none. Off loopback
 	// it wants an APITokenFile.
 	API, APITokenFile string

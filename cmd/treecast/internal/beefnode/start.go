@@ -161,7 +161,8 @@ func (r *Running) startEgress(cfg *Config) (err error) {
 		return errors.New("beefnode: an egress needs the BEEF cohort")
 	}
 	r.egress, err = lane.NewEgress(lane.EgressConfig{
-		Dial: cfg.EgressDial, Listen: cfg.EgressListen, Follow: r.plane.hub, ShardBits: cfg.ShardBits, MaxObject: cfg.ObjectMax, Log: cfg.Log,
+		Dial: cfg.EgressDial, Listen: cfg.EgressListen, Follow: r.plane.hub, ShardBits: cfg.ShardBits, MaxObject: cfg.ObjectMax,
+		Limits: cfg.EgressLimits, Log: cfg.Log,
 	})
 	if err != nil {
 		return err
