@@ -9,34 +9,35 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite mul_amd64.s")
+var update = flag.Bool("update", false, "rewrite field_amd64.s")
 
-// mulFile is what assemble writes.
-const mulFile = "mul_amd64.s"
+// asmFile is what assemble writes.
+const asmFile = "field_amd64.s"
 
-// TestMulAssembly: the assembly is what the generator below makes.
-func TestMulAssembly(t *testing.T) {
+// TestAssembly: the assembly is what the generator below makes.
+func TestAssembly(t *testing.T) {
 	want := assemble()
 	if *update {
-		if err := os.WriteFile(mulFile, want, 0o644); err != nil {
+		if err := os.WriteFile(asmFile, want, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, err := os.ReadFile(mulFile)
+	got, err := os.ReadFile(asmFile)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s is not what the generator makes: go test ./wire/soc/curve -run MulAssembly -update", mulFile)
+		t.Errorf("%s is not what the generator makes: go test ./wire/soc/curve -run Assembly -update", asmFile)
 	}
 }
 
-// assembler writes the multiplication with MULX, which leaves the flags alone,
-// and with ADCX and ADOX, which carry in a flag each: the low and the high halves
-// of a row of products are added in two chains that do not wait for each other.
+// assembler writes arithmetic of elements, one operation after the other. A
+// product takes MULX, which leaves the flags alone, and ADCX and ADOX, which carry
+// in a flag each: the low and the high halves of a row of products are added in
+// two chains that do not wait for each other.
 //
-// The registers: DI z, SI x, CX y, DX the factor of the row, AX and BX a product,
-// R8–R15 the eight words of the result.
+// The registers: SI and CX the operands' addresses, DX a factor or fold, AX and BX
+// between steps, R8–R15 the words of the result, of which R8–R11 are left.
 type assembler struct{ bytes.Buffer }
 
 func (a *assembler) op(name string, args ...any) {
@@ -50,38 +51,76 @@ func (a *assembler) op(name string, args ...any) {
 // word is the register of a word of the result.
 func word(i int) string { return fmt.Sprintf("R%d", 8+i) }
 
-// at is word i of the number at a base.
-func at(base string, i int) string { return fmt.Sprintf("%d(%s)", 8*i, base) }
+// A place is where an element is in memory: in what an argument points to, or in
+// the frame.
+type place struct {
+	arg   string // "name+offset(FP)"; empty is the frame
+	field string // offset as go_asm.h names it
+	frame int
+}
 
-// firstRow sets words 0–4 to DX times y.
-func (a *assembler) firstRow() {
-	a.op("MULXQ", at("CX", 0), word(0), word(1))
-	for j := 1; j < 4; j++ {
-		a.op("MULXQ", at("CX", j), "AX", word(j+1))
-		if j == 1 {
-			a.op("ADDQ", "AX", word(j))
-		} else {
-			a.op("ADCQ", "AX", word(j))
+// in loads the address of a place into a register, and returns the operands of
+// the four words.
+func (a *assembler) in(p place, reg string) (words [4]string) {
+	base, field := reg, p.field
+	if p.arg == "" {
+		base, field = "SP", fmt.Sprint(p.frame)
+	} else {
+		a.op("MOVQ", p.arg, reg)
+	}
+	for i := range words {
+		switch {
+		case field == "":
+			words[i] = fmt.Sprintf("%d(%s)", 8*i, base)
+		default:
+			words[i] = fmt.Sprintf("(%s+%d)(%s)", field, 8*i, base)
 		}
 	}
-	a.op("ADCQ", "$0", word(4))
+	return words
 }
 
-// addRow adds DX times y to words i to i+4, of which the last is still unset.
-func (a *assembler) addRow(i int) {
-	a.op("XORL", word(i+4), word(i+4)) // both carries too
-	for j := range 4 {
-		a.op("MULXQ", at("CX", j), "AX", "BX")
-		a.op("ADCXQ", "AX", word(i+j))
-		a.op("ADOXQ", "BX", word(i+j+1))
+// load sets the words from i on to an element.
+func (a *assembler) load(i int, p place) {
+	for j, w := range a.in(p, "SI") {
+		a.op("MOVQ", w, word(i+j))
 	}
-	a.op("MOVL", "$0", "AX") // a move keeps the carries
-	a.op("ADCXQ", "AX", word(i+4))
 }
 
-// foldHigh adds words 4–7, times DX, to words 0–3 and leaves in word 4 what goes
-// over.
-func (a *assembler) foldHigh() {
+// store writes the words from i on.
+func (a *assembler) store(i int, p place) {
+	for j, w := range a.in(p, "SI") {
+		a.op("MOVQ", word(i+j), w)
+	}
+}
+
+// multiply sets words 0–3 to the product.
+func (a *assembler) multiply(x, y place) {
+	xs, ys := a.in(x, "SI"), a.in(y, "CX")
+	a.op("MOVQ", xs[0], "DX")
+	a.op("MULXQ", ys[0], word(0), word(1))
+	for j := 1; j < 4; j++ {
+		a.op("MULXQ", ys[j], "AX", word(j+1))
+		a.op([]string{"", "ADDQ", "ADCQ", "ADCQ"}[j], "AX", word(j))
+	}
+	a.op("ADCQ", "$0", word(4))
+	for i := 1; i < 4; i++ {
+		a.op("MOVQ", xs[i], "DX")
+		a.op("XORL", word(i+4), word(i+4)) // both carries too
+		for j := range 4 {
+			a.op("MULXQ", ys[j], "AX", "BX")
+			a.op("ADCXQ", "AX", word(i+j))
+			a.op("ADOXQ", "BX", word(i+j+1))
+		}
+		a.op("MOVL", "$0", "AX") // a move keeps the carries
+		a.op("ADCXQ", "AX", word(i+4))
+	}
+	a.fold()
+}
+
+// fold brings what is above 2^256 back times fold: words 4–7, then the at most 34
+// bits that go over, then the one bit.
+func (a *assembler) fold() {
+	a.foldDX()
 	a.op("XORL", "CX", "CX")
 	for j := range 4 {
 		a.op("MULXQ", word(4+j), "AX", "BX")
@@ -90,14 +129,9 @@ func (a *assembler) foldHigh() {
 			a.op("ADOXQ", "BX", word(j+1))
 		}
 	}
-	a.op("MOVL", "$0", word(4))
-	a.op("ADCXQ", "BX", word(4)) // the last high half, which has room
-	a.op("ADOXQ", "CX", word(4))
-}
-
-// foldLast folds word 4 and then the bit that may be left.
-func (a *assembler) foldLast() {
-	a.op("MULXQ", word(4), "AX", "BX")
+	a.op("ADCXQ", "CX", "BX") // the last high half, which has room
+	a.op("ADOXQ", "CX", "BX")
+	a.op("MULXQ", "BX", "AX", "BX")
 	a.op("ADDQ", "AX", word(0))
 	a.op("ADCQ", "BX", word(1))
 	a.op("ADCQ", "$0", word(2))
@@ -108,25 +142,93 @@ func (a *assembler) foldLast() {
 	a.op("ADCQ", "$0", word(1))
 }
 
+func (a *assembler) foldDX() { a.op("MOVQ", "$0x1000003d1", "DX") }
+
+// subtract takes from the words from i on the element at p. DX is fold.
+func (a *assembler) subtract(i int, p place) {
+	for j, w := range a.in(p, "SI") {
+		a.op([]string{"SUBQ", "SBBQ", "SBBQ", "SBBQ"}[j], w, word(i+j))
+	}
+	a.borrow(i)
+}
+
+// borrow brings back as fold what went below zero, twice.
+func (a *assembler) borrow(i int) {
+	a.op("SBBQ", "AX", "AX")
+	a.op("ANDQ", "DX", "AX")
+	a.op("SUBQ", "AX", word(i))
+	for j := 1; j < 4; j++ {
+		a.op("SBBQ", "$0", word(i+j))
+	}
+	a.op("SBBQ", "AX", "AX")
+	a.op("ANDQ", "DX", "AX")
+	a.op("SUBQ", "AX", word(i))
+}
+
 func assemble() []byte {
 	a := new(assembler)
-	fmt.Fprint(a, "// Code generated by TestMulAssembly -update. DO NOT EDIT.\n\n#include \"textflag.h\"\n\n")
-	fmt.Fprint(a, "// func mulADX(z, x, y *element)\nTEXT ·mulADX(SB), NOSPLIT, $0-24\n")
-	a.op("MOVQ", "z+0(FP)", "DI")
-	a.op("MOVQ", "x+8(FP)", "SI")
-	a.op("MOVQ", "y+16(FP)", "CX")
-	a.op("MOVQ", at("SI", 0), "DX")
-	a.firstRow()
+	fmt.Fprint(a, "// Code generated by TestAssembly -update. DO NOT EDIT.\n\n#include \"go_asm.h\"\n#include \"textflag.h\"\n")
+
+	fmt.Fprint(a, "\n// func mulADX(z, x, y *element)\nTEXT ·mulADX(SB), NOSPLIT, $0-24\n")
+	a.multiply(place{arg: "x+8(FP)"}, place{arg: "y+16(FP)"})
+	a.store(0, place{arg: "z+0(FP)"})
+	a.op("RET")
+
+	fmt.Fprint(a, "\n// func startADX(p *pair, a, b *point, product *element) (same bool)\nTEXT ·startADX(SB), NOSPLIT, $0-33\n")
+	den, product := place{arg: "p+0(FP)", field: "pair_den"}, place{arg: "product+24(FP)"}
+	a.foldDX()
+	a.load(0, place{arg: "b+16(FP)", field: "point_x"})
+	a.subtract(0, place{arg: "a+8(FP)", field: "point_x"})
+	a.store(0, den)
+	a.op("MOVQ", word(0), "AX") // zero?
 	for i := 1; i < 4; i++ {
-		a.op("MOVQ", at("SI", i), "DX")
-		a.addRow(i)
+		a.op("ORQ", word(i), "AX")
 	}
-	a.op("MOVQ", "$0x1000003d1", "DX")
-	a.foldHigh()
-	a.foldLast()
-	for i := range 4 {
-		a.op("MOVQ", word(i), at("DI", i))
+	a.op("JEQ", "same")
+	a.op("ADDQ", "DX", word(0)) // p?
+	for i := 1; i < 4; i++ {
+		a.op("NOTQ", word(i))
+		a.op("ORQ", word(i), word(0))
 	}
+	a.op("JEQ", "same")
+	a.load(0, product)
+	a.store(0, place{arg: "p+0(FP)", field: "pair_before"})
+	a.multiply(product, den)
+	a.store(0, product)
+	a.op("MOVB", "$0", "same+32(FP)")
+	a.op("RET")
+	fmt.Fprint(a, "same:\n")
+	a.op("MOVB", "$1", "same+32(FP)")
+	a.op("RET")
+
+	fmt.Fprint(a, "\n// func finishADX(to, a, b *point, p *pair, inverse *element)\nTEXT ·finishADX(SB), NOSPLIT, $64-40\n")
+	den = place{arg: "p+24(FP)", field: "pair_den"}
+	before, inverse := place{arg: "p+24(FP)", field: "pair_before"}, place{arg: "inverse+32(FP)"}
+	ax, ay := place{arg: "a+8(FP)", field: "point_x"}, place{arg: "a+8(FP)", field: "point_y"}
+	bx, by := place{arg: "b+16(FP)", field: "point_x"}, place{arg: "b+16(FP)", field: "point_y"}
+	k, d := place{frame: 0}, place{frame: 32}
+	a.multiply(inverse, before)
+	a.store(0, k)
+	a.load(0, by)
+	a.subtract(0, ay)
+	a.store(0, d)
+	a.multiply(inverse, den)
+	a.store(0, inverse)
+	a.multiply(k, d)
+	a.store(0, k)
+	a.multiply(k, k)
+	a.subtract(0, ax)
+	a.subtract(0, bx)
+	a.load(4, ax)
+	for j := range 4 {
+		a.op([]string{"SUBQ", "SBBQ", "SBBQ", "SBBQ"}[j], word(j), word(4+j))
+	}
+	a.borrow(4)
+	a.store(0, place{arg: "to+0(FP)", field: "point_x"})
+	a.store(4, d)
+	a.multiply(k, d)
+	a.subtract(0, ay)
+	a.store(0, place{arg: "to+0(FP)", field: "point_y"})
 	a.op("RET")
 	return a.Bytes()
 }

@@ -28,11 +28,20 @@ func (z *element) invert(x *element) {
 	*z = fieldModulus.inverseOf((*[4]uint64)(&r))
 }
 
+// kind is what the line through a pair's points is.
+type kind uint8
+
+const (
+	chord    kind = iota
+	tangent       // the points are the same
+	infinite      // they are each other's negative, the sum is the point at infinity
+)
+
 // A pair is a sum of two points in a list that is to be made: at a and b in the
 // list, the sum goes to to.
 type pair struct {
 	a, b, to int32
-	none     bool    // set by addPairs: the sum is the point at infinity
+	kind     kind    // set by addPairs
 	den      element // denominator of the slope
 	before   element // product of the denominators before it
 }
@@ -47,49 +56,81 @@ func addPairs(points []point, pairs []pair) {
 	product := element{1}
 	for i := range pairs {
 		p := &pairs[i]
-		a, b := &points[p.a], &points[p.b]
-		p.none = false
-		p.den.sub(&b.x, &a.x)
-		if p.den.isZero() {
-			// The same point twice or a point and its negative: no y is 0, as the
-			// group's order is odd.
-			p.den.add(&a.y, &b.y)
-			if p.den.isZero() {
-				p.none = true
-				continue
-			}
+		p.kind = chord
+		if a, b := &points[p.a], &points[p.b]; start(p, a, b, &product) {
+			p.tangent(a, b, &product)
 		}
-		p.before = product
-		mul(&product, &product, &p.den)
 	}
 	var inverse element // of the product of the denominators up to here
 	inverse.invert(&product)
 	for i := len(pairs) - 1; i >= 0; i-- {
 		p := &pairs[i]
-		if p.none {
-			continue
+		a, b, to := &points[p.a], &points[p.b], &points[p.to]
+		switch p.kind {
+		case chord:
+			finish(to, a, b, p, &inverse)
+		case tangent:
+			finishTangent(to, a, p, &inverse)
 		}
-		a, b := &points[p.a], &points[p.b]
-		var k, d element
-		mul(&k, &inverse, &p.before)
-		mul(&inverse, &inverse, &p.den)
-		d.sub(&b.x, &a.x)
-		if d.isZero() { // the tangent: 3x² / 2y
-			mul(&d, &a.x, &a.x)
-			var twice element
-			twice.add(&d, &d)
-			d.add(&d, &twice)
-		} else {
-			d.sub(&b.y, &a.y)
-		}
-		mul(&k, &k, &d)
-		var x, y element
-		mul(&x, &k, &k)
-		x.sub(&x, &a.x)
-		x.sub(&x, &b.x)
-		y.sub(&a.x, &x)
-		mul(&y, &y, &k)
-		y.sub(&y, &a.y)
-		points[p.to] = point{x, y}
 	}
+}
+
+// startPlain sets p's denominator to that of the chord, and takes it into the
+// product, unless it is zero.
+func startPlain(p *pair, a, b *point, product *element) (same bool) {
+	p.den.sub(&b.x, &a.x)
+	if p.den.isZero() {
+		return true
+	}
+	p.before = *product
+	mulPlain(product, product, &p.den)
+	return false
+}
+
+// tangent is what start does where both points have one x: they are the same, or
+// one is the other's negative. No y is 0, as the group's order is odd.
+func (p *pair) tangent(a, b *point, product *element) {
+	p.den.add(&a.y, &b.y)
+	if p.den.isZero() {
+		p.kind = infinite
+		return
+	}
+	p.kind = tangent
+	p.before = *product
+	mul(product, product, &p.den)
+}
+
+// finishPlain makes the sum of a chord's points, with the inverse of all
+// denominators up to p's, which it leaves as that of those before.
+func finishPlain(to, a, b *point, p *pair, inverse *element) {
+	var k, d element
+	mulPlain(&k, inverse, &p.before)
+	mulPlain(inverse, inverse, &p.den)
+	d.sub(&b.y, &a.y)
+	mulPlain(&k, &k, &d)
+	third(to, a, b, &k)
+}
+
+// finishTangent is finish for a tangent at a, whose slope is 3x² / 2y.
+func finishTangent(to, a *point, p *pair, inverse *element) {
+	var k, d, twice element
+	mul(&k, inverse, &p.before)
+	mul(inverse, inverse, &p.den)
+	mul(&d, &a.x, &a.x)
+	twice.add(&d, &d)
+	d.add(&d, &twice)
+	mul(&k, &k, &d)
+	third(to, a, a, &k)
+}
+
+// third sets to to the sum of a and b with the slope k.
+func third(to, a, b *point, k *element) {
+	var x, y element
+	mulPlain(&x, k, k)
+	x.sub(&x, &a.x)
+	x.sub(&x, &b.x)
+	y.sub(&a.x, &x)
+	mulPlain(&y, &y, k)
+	y.sub(&y, &a.y)
+	*to = point{x, y}
 }

@@ -178,7 +178,7 @@ func (s *scratch) addUp(n int) {
 			for j := 0; j < len(at); j += 2 {
 				if j+1 < len(at) {
 					next++
-					if s.pairs[next-1].none {
+					if s.pairs[next-1].kind == infinite {
 						continue
 					}
 				}
