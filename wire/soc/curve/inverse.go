@@ -220,3 +220,20 @@ func (m *modulus) inverseOf(x *[4]uint64) [4]uint64 {
 	d.addMasked(&m.long, d[4]>>63)
 	return d.words()
 }
+
+// The moduli of the field and of its group's order.
+var (
+	fieldModulus  = modulusOf(prime)
+	scalarModulus = modulusOf(order)
+)
+
+// invert sets z = 1/x, and 0 for 0.
+func (z *element) invert(x *element) {
+	r := x.reduce()
+	*z = fieldModulus.inverseOf((*[4]uint64)(&r))
+}
+
+// invert sets z = 1/x, and 0 for 0.
+func (z *scalar) invert(x *scalar) {
+	*z = scalarModulus.inverseOf((*[4]uint64)(x))
+}

@@ -19,15 +19,6 @@ func (p *point) onCurve() bool {
 	return left.equal(&right)
 }
 
-// fieldModulus is p as a modulus of inverses.
-var fieldModulus = modulusOf(prime)
-
-// invert sets z = 1/x, and 0 for 0.
-func (z *element) invert(x *element) {
-	r := x.reduce()
-	*z = fieldModulus.inverseOf((*[4]uint64)(&r))
-}
-
 // kind is what the line through a pair's points is.
 type kind uint8
 
@@ -44,6 +35,19 @@ type pair struct {
 	kind     kind    // set by addPairs
 	den      element // denominator of the slope
 	before   element // product of the denominators before it
+}
+
+// appendPair appends a pair and leaves what addPairs sets as it is, which is most
+// of the pair.
+func appendPair(pairs []pair, a, b, to int32) []pair {
+	n := len(pairs)
+	if n == cap(pairs) {
+		return append(pairs, pair{a: a, b: b, to: to})
+	}
+	pairs = pairs[:n+1]
+	p := &pairs[n]
+	p.a, p.b, p.to = a, b, to
+	return pairs
 }
 
 // addPairs makes the sums of all pairs with one inversion. None of the pairs may

@@ -27,7 +27,7 @@ func newTable(p point, width int) *table {
 		pairs = pairs[:0]
 		for first := 0; first < len(t.entries); first += size {
 			for k := range have {
-				pairs = append(pairs, pair{a: int32(first + have - 1), b: int32(first + k), to: int32(first + have + k)})
+				pairs = appendPair(pairs, int32(first+have-1), int32(first+k), int32(first+have+k))
 			}
 		}
 		addPairs(t.entries, pairs)

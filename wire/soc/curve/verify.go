@@ -1,191 +1,137 @@
 package curve
 
-import (
-	"errors"
-	"sync"
-)
+import "sync"
 
-// Widths of the windows: of the base point's table, which there is once, and of a
-// key's.
-const (
-	baseWidth = 8
-	keyWidth  = 7
-)
-
-// baseTable is the table of the base point, made when it is first needed.
-var baseTable = sync.OnceValue(func() *table { return newTable(generator, baseWidth) })
-
-// A Key is a public key with the table by which signatures are checked against
-// it. It is immutable and safe for concurrent use.
-type Key struct{ table *table }
-
-// KeySize is the size of a Key's table in bytes.
-const KeySize = (scalarBits/keyWidth + 1) << (keyWidth - 1) * 64
-
-// ErrNotOnCurve says that coordinates are no point of the curve.
-var ErrNotOnCurve = errors.New("curve: point not on the curve")
-
-// NewKey makes the table of the public key with the coordinates x || y, each 32
-// bytes, big endian. The error is ErrNotOnCurve, also for a coordinate that is not
-// below the field's prime.
-func NewKey(point *[64]byte) (*Key, error) {
-	p, ok := pointOf(point)
-	if !ok {
-		return nil, ErrNotOnCurve
-	}
-	return &Key{newTable(p, keyWidth)}, nil
-}
-
-func pointOf(b *[64]byte) (p point, ok bool) {
-	p.x.setBytes((*[32]byte)(b[:32]))
-	p.y.setBytes((*[32]byte)(b[32:]))
-	return p, p.x == p.x.reduce() && p.y == p.y.reduce() && p.onCurve()
-}
-
-// A Check is one signature to be checked against a known key.
+// A Check is one signature to be checked against a known key. All numbers are big
+// endian.
 type Check struct {
 	Key    *Key
-	Digest [32]byte // big endian, as R and S
-	R, S   [32]byte
-	Odd    bool // y of the nonce point is odd
-	Valid  bool // the answer
+	Digest [32]byte // what was signed
+	R, S   [32]byte // the signature
+	Odd    bool     // whether y of the nonce's point is odd
+	Valid  bool     // the answer
 }
 
-// Batch is how many signatures share the inversions, at most.
-const Batch = 8
-
-// scratch is what checking a batch needs.
-type scratch struct {
-	points  []point
-	pairs   []pair
-	sums    [Batch]sum
-	scalars [Batch]struct{ r, s, before scalar }
-}
-
-// A sum is a list of points that becomes their sum: indices into the points.
-type sum struct{ at []int32 }
-
-var scratches = sync.Pool{New: func() any { return new(scratch) }}
+// BatchSize is how many signatures share the inversions, at most.
+const BatchSize = 8
 
 // Verify sets Valid of each check: whether recovering a key from the signature
-// (r, s) and the parity would give the check's key. That is so exactly if r and s
-// are in 1 to n-1 and the point
+// and the parity would give the check's key. It allocates nothing once warm, and
+// checks up to BatchSize signatures together, which takes about half of what they
+// take one by one.
+//
+// The answer is that of recovery, exactly: recovery lifts r to the point R with
+// that x and a y of that parity, and solves
 //
 //	R = (digest/s)·G + (r/s)·Key
 //
-// is finite with x equal to r and y of the parity. For recovery lifts r to the
-// point R of that parity and solves this equation for the key. (The key that
-// recovery finds is never infinite if it equals a Key, and x between n and p, which
-// takes another recovery code, is not r.)
-//
-// It is for public data: its time depends on all of it. It allocates nothing once
-// warm, and checks Batch signatures together, which costs about half of what they
-// cost one by one.
-func Verify(checks []*Check) {
+// for the key. With r and s in 1 to n-1 there is one solution for each R, so that
+// it is Key if and only if the right side is R. That r has to be the whole x,
+// although it is known modulo n alone, is what the parity's two codes say; an x
+// above n has codes of its own, which no chunk may use.
+func Verify(checks []Check) {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
 	for len(checks) > 0 {
-		n := min(len(checks), Batch)
+		n := min(len(checks), BatchSize)
 		s.verify(checks[:n])
 		checks = checks[n:]
 	}
 }
 
-func (s *scratch) verify(checks []*Check) {
-	s.invertS(checks)
+// scratch is what the check of a batch needs.
+type scratch struct {
+	points  []point             // the summands of all, which become sums
+	pairs   []pair              // of one level
+	sums    [BatchSize][]int32  // indices of each check's points, at the end of R alone
+	scalars [BatchSize]rsBefore // of each check
+}
+
+// rsBefore is r and s, later 1/s, and the product of the s before it.
+type rsBefore struct{ r, s, before scalar }
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+func (s *scratch) verify(checks []Check) {
+	s.invert(checks)
 	base := baseTable()
 	s.points = s.points[:0]
-	for i, c := range checks {
-		list := &s.sums[i]
-		list.at = list.at[:0]
-		if !c.Valid {
-			continue
+	for i := range checks {
+		c, at := &checks[i], s.sums[i][:0]
+		if c.Valid {
+			var digest, u scalar
+			k, first := &s.scalars[i], len(s.points)
+			digest.setBytes(&c.Digest)
+			u.mul(&digest, &k.s)
+			s.points = base.gather(s.points, u)
+			u.mul(&k.r, &k.s)
+			s.points = c.Key.table.gather(s.points, u)
+			for j := first; j < len(s.points); j++ {
+				at = append(at, int32(j))
+			}
 		}
-		var digest, u1, u2 scalar
-		digest.setBytes(&c.Digest)
-		k := &s.scalars[i]
-		u1.mul(&digest, &k.s)
-		u2.mul(&k.r, &k.s)
-		first := len(s.points)
-		s.points = base.gather(s.points, u1)
-		s.points = c.Key.table.gather(s.points, u2)
-		for at := first; at < len(s.points); at++ {
-			list.at = append(list.at, int32(at))
-		}
+		s.sums[i] = at
 	}
 	s.addUp(len(checks))
-	for i, c := range checks {
-		at := s.sums[i].at
-		if len(at) == 0 { // not valid already, or R is infinite
-			c.Valid = false
+	for i := range checks {
+		c, at := &checks[i], s.sums[i]
+		if !c.Valid {
 			continue
 		}
 		var r element
 		r.setBytes(&c.R)
-		p := &s.points[at[0]]
-		c.Valid = p.x.equal(&r) && p.y.odd() == c.Odd
+		// No point left is R at infinity.
+		c.Valid = len(at) == 1 && s.points[at[0]].x.equal(&r) && s.points[at[0]].y.odd() == c.Odd
 	}
 }
 
-// scalarModulus is n as a modulus of inverses.
-var scalarModulus = modulusOf(order)
-
-// invertS reads r and s of each check and sets Valid where both are in their
-// range, s to 1/s there.
-func (s *scratch) invertS(checks []*Check) {
+// invert reads r and s of each check, sets Valid where both are in their range,
+// and inverts s there, with one inversion for all.
+func (s *scratch) invert(checks []Check) {
 	product := scalar{1}
-	for i, c := range checks {
-		k := &s.scalars[i]
-		over := k.r.setBytes(&c.R)
-		over = k.s.setBytes(&c.S) || over
-		c.Valid = !over && !k.r.isZero() && !k.s.isZero()
+	for i := range checks {
+		c, k := &checks[i], &s.scalars[i]
+		overR, overS := k.r.setBytes(&c.R), k.s.setBytes(&c.S)
+		c.Valid = !overR && !overS && !k.r.isZero() && !k.s.isZero()
 		if c.Valid {
 			k.before = product
 			product.mul(&product, &k.s)
 		}
 	}
-	product = scalarModulus.inverseOf((*[4]uint64)(&product))
+	product.invert(&product)
 	for i := len(checks) - 1; i >= 0; i-- {
-		if !checks[i].Valid {
-			continue
+		if k := &s.scalars[i]; checks[i].Valid {
+			own := k.s
+			k.s.mul(&product, &k.before)
+			product.mul(&product, &own)
 		}
-		k := &s.scalars[i]
-		var inverse scalar
-		inverse.mul(&product, &k.before)
-		product.mul(&product, &k.s)
-		k.s = inverse
 	}
 }
 
-// addUp adds the points of each of the first n sums until one is left or none.
+// addUp adds the points of each of the first n sums, level by level, until each
+// has one left or none.
 func (s *scratch) addUp(n int) {
 	for {
 		s.pairs = s.pairs[:0]
-		for i := range n {
-			at := s.sums[i].at
-			for j := 0; j+1 < len(at); j += 2 {
-				s.pairs = append(s.pairs, pair{a: at[j], b: at[j+1], to: at[j]})
+		for _, at := range s.sums[:n] {
+			for ; len(at) >= 2; at = at[2:] {
+				s.pairs = appendPair(s.pairs, at[0], at[1], at[0])
 			}
 		}
 		if len(s.pairs) == 0 {
 			return
 		}
 		addPairs(s.points, s.pairs)
-		next := 0
-		for i := range n {
-			list := &s.sums[i]
-			at, left := list.at, 0
-			for j := 0; j < len(at); j += 2 {
-				if j+1 < len(at) {
-					next++
-					if s.pairs[next-1].kind == infinite {
-						continue
-					}
+		done := s.pairs
+		for i, at := range s.sums[:n] {
+			left := at[:0]
+			for ; len(at) >= 2; at = at[2:] {
+				if done[0].kind != infinite {
+					left = append(left, at[0])
 				}
-				at[left] = at[j]
-				left++
+				done = done[1:]
 			}
-			list.at = at[:left]
+			s.sums[i] = append(left, at...)
 		}
 	}
 }
