@@ -6,6 +6,9 @@ import (
 	"treecast/wire/soc/curve"
 )
 
+// BatchSize is how many checks of VerifyBatch share work, at most.
+const BatchSize = curve.BatchSize
+
 // OwnerKeySize is about what an OwnerKey takes in memory, in bytes.
 const OwnerKeySize = curve.KeySize
 
