@@ -1,0 +1,80 @@
+package curve_test
+
+import (
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"treecast/wire/soc/curve"
+)
+
+// mustScale holds the operations on scalars against the oracle, with two numbers
+// of any size.
+func mustScale(t fataler, x, y [4]uint64) {
+	var a, b, z curve.Scalar
+	for _, in := range []struct {
+		from [4]uint64
+		to   *curve.Scalar
+	}{{x, &a}, {y, &b}} {
+		raw, n := bytesOf(in.from), bigOf(in.from)
+		if over := in.to.SetBytes(&raw); over != (n.Cmp(bigOrder) >= 0) {
+			t.Fatalf("%x is n or more: %v", in.from, over)
+		}
+		if want := wordsOf(n.Mod(n, bigOrder)); *in.to != want {
+			t.Fatalf("%x modulo n: %x, want %x", in.from, *in.to, want)
+		}
+	}
+	want := new(big.Int).Mul(bigOf(a), bigOf(b))
+	if z.Mul(&a, &b); z != wordsOf(want.Mod(want, bigOrder)) {
+		t.Fatalf("%x · %x: %x, want %x", a, b, z, wordsOf(want))
+	}
+	want = inverseModulo(bigOrder)(want, bigOf(a), nil)
+	if z.Invert(&a); z != wordsOf(want) {
+		t.Fatalf("1 / %x: %x, want %x", a, z, wordsOf(want))
+	}
+	if a == (curve.Scalar{}) {
+		return
+	}
+	negative := new(big.Int).Sub(bigOrder, bigOf(a))
+	low, high := bigOf(a), negative.Cmp(bigOf(a)) < 0
+	if high {
+		low = negative
+	}
+	z = a
+	if got := z.NegateHigh(); got != high || z != wordsOf(low) {
+		t.Fatalf("%x made low: %x, %v", a, z, got)
+	}
+}
+
+func TestScalarEdges(t *testing.T) {
+	list := edges()
+	for i, x := range list {
+		for _, y := range list[:min(i+1, 56)] {
+			mustScale(t, x, y)
+		}
+	}
+}
+
+func TestScalarProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { mustScale(t, drawWords(t, "x"), drawWords(t, "y")) })
+}
+
+func FuzzScalar(f *testing.F) {
+	for _, w := range edges()[:56] {
+		b := bytesOf(w)
+		f.Add(b[:], b[:])
+	}
+	f.Fuzz(func(t *testing.T, x, y []byte) {
+		var a, b [4]uint64
+		for i := range 32 {
+			if i < len(x) {
+				a[i/8] |= uint64(x[i]) << (i % 8 * 8)
+			}
+			if i < len(y) {
+				b[i/8] |= uint64(y[i]) << (i % 8 * 8)
+			}
+		}
+		mustScale(t, a, b)
+	})
+}
