@@ -57,6 +57,9 @@ func (z *scalar) Invert(x *scalar)          { z.invert(x) }
 func (z *scalar) NegateHigh() bool          { return z.negateHigh() }
 func (z *scalar) SetBytes(b *[32]byte) bool { return z.setBytes(b) }
 
+// Reduce takes n off z + carry·2^256, once.
+func (z *scalar) Reduce(carry uint64) bool { return z.reduce(carry) }
+
 // PointOf is the point with these coordinates, on the curve or not.
 func PointOf(x, y Element) Point { return point{x, y} }
 

@@ -97,6 +97,31 @@ func TestFieldProperty(t *testing.T) {
 	})
 }
 
+// TestMulLastCarry multiplies numbers whose product goes over 2^256 once more when
+// what was over it has been folded twice, and then over the lowest word; that is
+// too rare to be met by chance.
+//
+// With y = 2^256 - 1 and f for fold, x·y is (x-1)·2^256 + 2^256 - x, folded
+// x·(f-1) - f + 2^256. The x is solved for which that is k over 2^256 and, folded
+// again, 2^256 + w; for any k one w in f-1 gives a whole x.
+func TestMulLastCarry(t *testing.T) {
+	fold := new(big.Int).Sub(two256, bigPrime)
+	less := new(big.Int).Sub(fold, big.NewInt(1))
+	for _, k := range []int64{1 << 32, 1<<32 - 1, 1<<32 + 900} {
+		w := new(big.Int).Lsh(big.NewInt(1), 64)
+		w.Sub(w, big.NewInt(1))
+		n := new(big.Int).Mul(big.NewInt(k), bigPrime)
+		n.Add(n, fold).Add(n, w)
+		x, rest := new(big.Int).DivMod(n, less, new(big.Int))
+		if w.Sub(w, rest); w.Cmp(new(big.Int).SetUint64(curve.Prime[0])) < 0 {
+			t.Fatalf("k %d: w is %x", k, w)
+		}
+		y := curve.Element{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
+		mustCompute(t, wordsOf(x), y)
+		mustCompute(t, y, wordsOf(x))
+	}
+}
+
 func FuzzField(f *testing.F) {
 	for _, w := range edges()[:56] {
 		b := bytesOf(w)

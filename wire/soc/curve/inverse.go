@@ -122,7 +122,7 @@ type acc struct{ hi, lo uint64 }
 // add adds x·y, y ≥ 0.
 func (a *acc) addProduct(x, y int64) {
 	hi, lo := bits.Mul64(uint64(x), uint64(y))
-	hi -= uint64(x>>63 & y)
+	hi -= uint64(x >> 63 & y)
 	var c uint64
 	a.lo, c = bits.Add64(a.lo, lo, 0)
 	a.hi, _ = bits.Add64(a.hi, hi, c)

@@ -88,7 +88,7 @@ func TestPathsAgree(t *testing.T) {
 		b := curve.PointOf(drawWords(t, "bx"), drawWords(t, "by"))
 		if rapid.IntRange(0, 7).Draw(t, "same") == 0 {
 			// The same x, once as it is and once p more.
-			low := curve.Element{rapid.Uint64Max(1 << 32).Draw(t, "low")}
+			low := curve.Element{rapid.Uint64Max(1<<32).Draw(t, "low")}
 			_, ay := a.Coordinates()
 			_, by := b.Coordinates()
 			a = curve.PointOf(low, ay)

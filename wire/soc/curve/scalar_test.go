@@ -56,6 +56,30 @@ func TestScalarEdges(t *testing.T) {
 	}
 }
 
+// TestScalarReduce: with a carry, as a product leaves it too rarely to be met by
+// chance, and without.
+func TestScalarReduce(t *testing.T) {
+	for _, w := range edges() {
+		for carry := range uint64(2) {
+			n := bigOf(w)
+			if carry == 1 {
+				n.Add(n, two256)
+			}
+			over := n.Cmp(bigOrder) >= 0
+			if over {
+				n.Sub(n, bigOrder)
+			}
+			if n.Cmp(two256) >= 0 {
+				continue // more than n twice
+			}
+			z := curve.Scalar(w)
+			if got := z.Reduce(carry); got != over || z != wordsOf(n) {
+				t.Errorf("%x with carry %d: %x, %v, want %x", w, carry, z, got, wordsOf(n))
+			}
+		}
+	}
+}
+
 func TestScalarProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { mustScale(t, drawWords(t, "x"), drawWords(t, "y")) })
 }

@@ -194,45 +194,71 @@ func TestVerifyBroken(t *testing.T) {
 	}
 }
 
+// lift makes a signature with the point R of a given x and a given s, and the key
+// that it is of: (s·R - digest·G) / r.
+func lift(t *testing.T, x, s *big.Int, odd bool) (c curve.Check, public [64]byte, ok bool) {
+	t.Helper()
+	b := bytesOf(wordsOf(x))
+	var p secp256k1.JacobianPoint
+	p.X.SetBytes(&b)
+	p.Z.SetInt(1)
+	if !secp256k1.DecompressY(&p.X, odd, &p.Y) {
+		return c, public, false
+	}
+	p.Y.Normalize()
+	r, digest := new(big.Int).Mod(x, bigOrder), big.NewInt(1234567)
+	key := plus(times(s, &p), multiple(new(big.Int).Neg(digest)))
+	key = times(new(big.Int).ModInverse(r, bigOrder), key)
+	public = coordinates(key)
+	k, err := curve.NewKey(&public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c = curve.Check{Key: k, Digest: bytesOf(wordsOf(digest)), R: bytesOf(wordsOf(r)), S: bytesOf(wordsOf(s)), Odd: odd}
+	if !ecdsa.NewSignature(modNOf(r), modNOf(s)).Verify(c.Digest[:], secp256k1.NewPublicKey(&key.X, &key.Y)) {
+		t.Fatalf("x %x, s %x: no ECDSA signature", x, s)
+	}
+	return c, public, true
+}
+
 // TestVerifyAboveOrder: a point whose x is n or more is not the one that r, its
-// rest modulo n, stands for; as an ECDSA signature without a recovery code such a
-// one would be valid.
+// rest modulo n, stands for, though as an ECDSA signature without a recovery code
+// it is valid; nor does it become so with the whole x for r.
 func TestVerifyAboveOrder(t *testing.T) {
 	found := 0
-	for off := int64(0); found < 6; off++ {
+	for off := int64(1); found < 6; off++ {
 		x := new(big.Int).Add(bigOrder, big.NewInt(off))
-		b := bytesOf(wordsOf(x))
-		var p secp256k1.JacobianPoint
-		p.X.SetBytes(&b)
-		p.Z.SetInt(1)
-		odd := off%2 == 1
-		if off == 0 || !secp256k1.DecompressY(&p.X, odd, &p.Y) {
+		c, public, ok := lift(t, x, big.NewInt(7+off), off%2 == 1)
+		if !ok {
 			continue
 		}
-		p.Y.Normalize()
 		found++
-		// Of R and (r, s, digest) the key: (s·R - digest·G) / r.
-		r, s, digest := big.NewInt(off), big.NewInt(7+off), big.NewInt(1234567)
-		key := plus(times(s, &p), multiple(new(big.Int).Neg(digest)))
-		key = times(new(big.Int).ModInverse(r, bigOrder), key)
-		public := coordinates(key)
-		k, err := curve.NewKey(&public)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := curve.Check{Key: k, Digest: bytesOf(wordsOf(digest)), R: bytesOf(wordsOf(r)), S: bytesOf(wordsOf(s)), Odd: odd}
-		if !ecdsa.NewSignature(modNOf(r), modNOf(s)).Verify(c.Digest[:], publicKeyOf(key)) {
-			t.Fatal("it is no ECDSA signature")
-		}
-		checks := []curve.Check{c}
-		if mustAgree(t, checks, func(int) [64]byte { return public }) != 0 {
-			t.Errorf("x %x is valid with r %d", b, off)
+		whole := c
+		whole.R = bytesOf(wordsOf(x))
+		if mustAgree(t, []curve.Check{c, whole}, func(int) [64]byte { return public }) != 0 {
+			t.Errorf("x %x is valid", x)
 		}
 	}
 }
 
-func publicKeyOf(p *secp256k1.JacobianPoint) *secp256k1.PublicKey {
-	return secp256k1.NewPublicKey(&p.X, &p.Y)
+// TestVerifySmall: r and s at the low end of their range are valid, and not a
+// second time with n added.
+func TestVerifySmall(t *testing.T) {
+	found := 0
+	for n := int64(1); found < 12; n++ {
+		c, public, ok := lift(t, big.NewInt(n), big.NewInt(n), n%3 == 0)
+		if !ok {
+			continue
+		}
+		found++
+		highS, highR := c, c
+		highS.S = bytesOf(wordsOf(new(big.Int).Add(bigOrder, big.NewInt(n))))
+		highR.R = bytesOf(wordsOf(new(big.Int).Add(bigOrder, big.NewInt(n))))
+		checks := []curve.Check{c, highS, highR}
+		if valid := mustAgree(t, checks, func(int) [64]byte { return public }); valid != 1 || !checks[0].Valid {
+			t.Errorf("r and s %d: %d valid", n, valid)
+		}
+	}
 }
 
 // TestVerifyRandom takes random keys and numbers, many keys in a batch, good
@@ -310,12 +336,12 @@ func TestNewKeyRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, b := range map[string][64]byte{
-		"zero":         {},
-		"another x":    shift(good, 0, big.NewInt(1)),
-		"another y":    shift(good, 32, big.NewInt(1)),
-		"x above p":    shift(small, 0, bigPrime),
-		"all ones":     shift([64]byte{}, 0, big.NewInt(-1)),
-		"y of nothing": shift(small, 32, bigPrime),
+		"zero":      {},
+		"another x": shift(good, 0, big.NewInt(1)),
+		"another y": shift(good, 32, big.NewInt(1)),
+		"x above p": shift(small, 0, bigPrime),
+		"all ones":  shift([64]byte{}, 0, big.NewInt(-1)),
+		"y + p":     shift(small, 32, bigPrime),
 	} {
 		if k, err := curve.NewKey(&b); k != nil || !errors.Is(err, curve.ErrNotOnCurve) {
 			t.Errorf("%s: %v, %v", name, k, err)
