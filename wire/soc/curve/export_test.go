@@ -57,6 +57,12 @@ func (z *scalar) Invert(x *scalar)          { z.invert(x) }
 func (z *scalar) NegateHigh() bool          { return z.negateHigh() }
 func (z *scalar) SetBytes(b *[32]byte) bool { return z.setBytes(b) }
 
+// Steps is steps, with the matrix as a list.
+func Steps(eta int, f, g uint64) (int, [4]int64) {
+	eta, t := steps(eta, f, g)
+	return eta, [4]int64{t.u, t.v, t.q, t.r}
+}
+
 // Reduce takes n off z + carry·2^256, once.
 func (z *scalar) Reduce(carry uint64) bool { return z.reduce(carry) }
 

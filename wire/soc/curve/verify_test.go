@@ -321,27 +321,37 @@ func TestNewKeyRefuses(t *testing.T) {
 	if _, err := curve.NewKey(&good); err != nil {
 		t.Fatal(err)
 	}
-	small := coordinates(multiple(big.NewInt(1)))
-	for x := int64(1); ; x++ { // a point whose x has a second form below 2^256
-		var fx, fy secp256k1.FieldVal
-		fx.SetInt(uint16(x))
-		if secp256k1.DecompressY(&fx, false, &fy) {
-			fy.Normalize()
-			fx.PutBytesUnchecked(small[:32])
-			fy.PutBytesUnchecked(small[32:])
-			break
+	// Points of which a coordinate has a second form below 2^256. A cube root is a
+	// power, as p is 7 modulo 9.
+	var smallX, smallY [64]byte
+	for n := int64(1); smallX == [64]byte{} || smallY == [64]byte{}; n++ {
+		b := bytesOf(wordsOf(big.NewInt(n)))
+		root := new(big.Int).Sub(big.NewInt(n*n), big.NewInt(7))
+		root.Mod(root, bigPrime).Exp(root, new(big.Int).Div(new(big.Int).Add(bigPrime, big.NewInt(2)), big.NewInt(9)), bigPrime)
+		if p := curve.PointOf(wordsOf(root), wordsOf(big.NewInt(n))); p.OnCurve() {
+			root.FillBytes(smallY[:32])
+			copy(smallY[32:], b[:])
+		}
+		var x, y secp256k1.FieldVal
+		x.SetBytes(&b)
+		if secp256k1.DecompressY(&x, false, &y) {
+			y.Normalize()
+			copy(smallX[:], b[:])
+			y.PutBytesUnchecked(smallX[32:])
 		}
 	}
-	if _, err := curve.NewKey(&small); err != nil {
-		t.Fatal(err)
+	for _, b := range [][64]byte{smallX, smallY} {
+		if _, err := curve.NewKey(&b); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for name, b := range map[string][64]byte{
 		"zero":      {},
 		"another x": shift(good, 0, big.NewInt(1)),
 		"another y": shift(good, 32, big.NewInt(1)),
-		"x above p": shift(small, 0, bigPrime),
+		"x above p": shift(smallX, 0, bigPrime),
 		"all ones":  shift([64]byte{}, 0, big.NewInt(-1)),
-		"y + p":     shift(small, 32, bigPrime),
+		"y above p": shift(smallY, 32, bigPrime),
 	} {
 		if k, err := curve.NewKey(&b); k != nil || !errors.Is(err, curve.ErrNotOnCurve) {
 			t.Errorf("%s: %v, %v", name, k, err)
