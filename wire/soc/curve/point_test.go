@@ -100,7 +100,25 @@ func TestPathsAgree(t *testing.T) {
 	})
 }
 
-func mustStart(t *rapid.T, a, b curve.Point, product curve.Element) {
+// TestPathsEdges: differences at which a borrow comes twice, with a slope and
+// denominators that are edges themselves.
+func TestPathsEdges(t *testing.T) {
+	one, list := curve.Element{1}, edges()[:56]
+	for i, x := range list {
+		for j, other := range list {
+			a, b := curve.PointOf(x, curve.Element{}), curve.PointOf(other, one)
+			mustStart(t, a, b, one)
+			mustFinish(t, a, b, one, one, one)
+			// Slopes are b's y, or the last factor; here and there, as all take long.
+			slope := list[(7*i+j)%len(list)]
+			mustFinish(t, a, curve.PointOf(other, slope), one, one, one)
+			mustFinish(t, curve.PointOf(x, slope), curve.PointOf(other, list[(i+11*j)%len(list)]), other, one, one)
+			mustFinish(t, curve.PointOf(slope, x), curve.PointOf(x, slope), slope, other, one)
+		}
+	}
+}
+
+func mustStart(t fataler, a, b curve.Point, product curve.Element) {
 	ax, _ := a.Coordinates()
 	bx, _ := b.Coordinates()
 	for name, path := range curve.Paths {
@@ -126,7 +144,7 @@ func mustStart(t *rapid.T, a, b curve.Point, product curve.Element) {
 	}
 }
 
-func mustFinish(t *rapid.T, a, b curve.Point, den, before, inverse curve.Element) {
+func mustFinish(t fataler, a, b curve.Point, den, before, inverse curve.Element) {
 	ax, ay := a.Coordinates()
 	bx, by := b.Coordinates()
 	k := bigOf(inverse)
