@@ -208,12 +208,12 @@ func TestOwnersConcurrently(t *testing.T) {
 	for worker := range uint64(4) {
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(worker, 0))
-			for round := range 150 {
+			for round := range 90 {
 				var batch [checkBatch]soc.Check
 				var from [checkBatch]int
 				for i := range batch {
 					// Two owners at a time, so that they come to a table and lose it.
-					from[i] = (round/50*4 + rng.IntN(8)) % len(all)
+					from[i] = (round/30*4 + rng.IntN(8)) % len(all)
 					batch[i] = all[from[i]]
 				}
 				o.verify(batch[:])

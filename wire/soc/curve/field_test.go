@@ -81,9 +81,13 @@ func mustCompute(t fataler, x, y curve.Element) {
 
 func TestFieldEdges(t *testing.T) {
 	list := edges()
-	for _, x := range list {
-		for _, y := range list {
-			mustCompute(t, x, y)
+	for i, x := range list {
+		mustCompute(t, x, x)
+		for j, y := range list {
+			// Numbers around the edges with all, the others here and there.
+			if j < 56 && i < 56 || (i+j)%8 == 0 {
+				mustCompute(t, x, y)
+			}
 		}
 	}
 }

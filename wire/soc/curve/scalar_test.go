@@ -50,8 +50,10 @@ func mustScale(t fataler, x, y [4]uint64) {
 func TestScalarEdges(t *testing.T) {
 	list := edges()
 	for i, x := range list {
-		for _, y := range list[:min(i+1, 56)] {
-			mustScale(t, x, y)
+		for j, y := range list[:56] {
+			if i < j || (i+j)%4 == 0 {
+				mustScale(t, x, y)
+			}
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 // TestTableEntries: every entry is the multiple that it stands for.
 func TestTableEntries(t *testing.T) {
 	p := multiple(big.NewInt(12345))
-	for _, width := range []int{1, 2, 3, 5, curve.KeyWidth} {
+	for _, width := range []int{1, 2, 5, curve.KeyWidth} {
 		size := 1 << (width - 1)
 		entries := curve.NewTable(pointOf(p), width).Entries()
 		if want := (255/width + 1) * size; len(entries) != want {
@@ -38,14 +38,14 @@ func TestGather(t *testing.T) {
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	p := multiple(big.NewInt(7))
-	for _, width := range []int{1, 4, curve.KeyWidth, 8, curve.BaseWidth} {
+	for _, width := range []int{4, curve.KeyWidth, curve.BaseWidth} {
 		table := curve.NewTable(pointOf(p), width)
 		scalars := edges()[:56]
-		for i := range 256 {
+		for i := rng.IntN(4); i < 256; i += 4 { // another quarter each time
 			bit := new(big.Int).Lsh(big.NewInt(1), uint(i))
 			scalars = append(scalars, wordsOf(bit), wordsOf(new(big.Int).Sub(bigOrder, bit)))
 		}
-		for range 50 {
+		for range 20 {
 			scalars = append(scalars, randomWords(rng))
 		}
 		for _, words := range scalars {

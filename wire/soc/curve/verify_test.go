@@ -95,7 +95,7 @@ func TestVerifyChosen(t *testing.T) {
 	for _, bit := range []uint{7, 11, 77, 128, 254, 255} {
 		multiples = append(multiples, new(big.Int).Lsh(big.NewInt(1), bit))
 	}
-	for _, secret := range []int64{1, 2, 3, 16, 128} {
+	for _, secret := range []int64{1, 2, 128} {
 		for _, sign := range []int64{1, -1} {
 			k := big.NewInt(sign * secret)
 			s := signerOf(t, k.Mod(k, bigOrder))
@@ -125,7 +125,7 @@ func TestVerifyChosen(t *testing.T) {
 			}
 			// The oracle takes long: each time another part of them.
 			var some []curve.Check
-			for i := rand.IntN(16); i < len(checks); i += 16 {
+			for i := rand.IntN(64); i < len(checks); i += 64 {
 				some = append(some, checks[i])
 			}
 			mustAgree(t, some, func(int) [64]byte { return s.public })
@@ -171,7 +171,7 @@ func TestVerifyBroken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var checks []curve.Check
 			// Broken ones between good ones, which must stay good.
-			for i := range 2*curve.BatchSize + 1 {
+			for i := range curve.BatchSize + 2 {
 				c := s.check(big.NewInt(int64(1000+i)), big.NewInt(int64(3+i*i)))
 				if i%3 == 1 {
 					b.do(&c)
@@ -271,7 +271,7 @@ func TestVerifyRandom(t *testing.T) {
 	for range 5 {
 		signers = append(signers, signerOf(t, new(big.Int).Mod(bigOf(randomWords(rng)), bigOrder)))
 	}
-	for range 12 {
+	for range 6 {
 		var checks []curve.Check
 		var by []*signer
 		for range rng.IntN(3 * curve.BatchSize) {
@@ -298,7 +298,7 @@ func TestVerifyConcurrently(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 4 {
 		wg.Go(func() {
-			for j := range 20 {
+			for j := range 8 {
 				checks := []curve.Check{s.check(big.NewInt(int64(i+1)), big.NewInt(int64(j+1))), s.check(big.NewInt(5), big.NewInt(6))}
 				checks[1].Odd = !checks[1].Odd
 				if curve.Verify(checks); !checks[0].Valid || checks[1].Valid {
