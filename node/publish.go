@@ -131,21 +131,10 @@ func (c *Cohort) slot(ctx context.Context) error {
 	}
 }
 
-// encodings are for frames before they have a buffer of the pool.
-var encodings = sync.Pool{New: func() any { return new([]byte) }}
-
-// frame encodes a chunk into a buffer of the pool.
-func (n *Node) frame(chunk *wire.Soc) *wire.Buf {
-	scratch := encodings.Get().(*[]byte)
-	defer encodings.Put(scratch)
-	*scratch = wire.AppendSoc((*scratch)[:0], chunk)
-	return n.pool.Frame(*scratch)
-}
-
 // publish gives a chunk to the core and has done called once, from the loop, with
 // what came of it. The caller has a slot; it is free again after done.
 func (c *Cohort) publish(chunk *wire.Soc, done func(error)) {
-	buf := c.n.frame(chunk)
+	buf := c.n.pool.Soc(chunk)
 	var msg wire.Broadcast
 	if err := msg.Parse(buf.Msg()); err != nil {
 		panic(fmt.Sprintf("node: own chunk does not decode: %v", err))

@@ -36,6 +36,15 @@ func (p *Pool) Frame(msg []byte) *Buf {
 	return b
 }
 
+// Soc returns a buffer with the frame of the Broadcast that carries s, as AppendSoc
+// encodes it, written where it is sent from. A chunk too long for a frame is the
+// caller's mistake and panics.
+func (p *Pool) Soc(s *Soc) *Buf {
+	b := p.get(s.size())
+	AppendSoc(b.frame[:b.prefix], s)
+	return b
+}
+
 // get returns a buffer whose prefix is written and whose message is not.
 func (p *Pool) get(length int) *Buf {
 	checkLength(length)

@@ -36,6 +36,25 @@ func TestPoolFrame(t *testing.T) {
 	}
 }
 
+func TestPoolSoc(t *testing.T) {
+	p := wire.NewPool()
+	x := chunk()
+	for n := range len(x.Payload) + 1 { // every length of the prefixes
+		short := *x
+		short.Payload = x.Payload[:n]
+		short.HasIndex = n%2 == 0
+		b := p.Soc(&short)
+		if want := wire.AppendFrame(nil, wire.AppendSoc(nil, &short)); !bytes.Equal(b.Frame(), want) {
+			t.Fatalf("chunk of %d bytes: frame %x, want %x", n, b.Frame(), want)
+		}
+		b.Release()
+	}
+	mustPanic(t, "chunk longer than a frame", func() { p.Soc(&wire.Soc{Payload: make([]byte, wire.MaxMessage)}) })
+	if n := p.InUse(); n != 0 {
+		t.Errorf("%d buffers in use", n)
+	}
+}
+
 func TestBufReferences(t *testing.T) {
 	p := wire.NewPool()
 	b := p.Frame([]byte("x"))
@@ -91,5 +110,9 @@ func TestPoolReuses(t *testing.T) {
 	msg := make([]byte, 4217)
 	if n := testing.AllocsPerRun(200, func() { p.Frame(msg).Release() }); n > 0 {
 		t.Errorf("%v allocations a frame", n)
+	}
+	x := chunk()
+	if n := testing.AllocsPerRun(200, func() { p.Soc(x).Release() }); n > 0 {
+		t.Errorf("%v allocations a chunk", n)
 	}
 }
