@@ -112,6 +112,12 @@ func TestPathsEdges(t *testing.T) {
 			mustStart(t, curve.PointOf(curve.Element{}, one), curve.PointOf(x, one), one)
 		}
 	}
+	for _, f := range lastCarries(t) {
+		x, y, none := f[0], f[1], curve.Element{}
+		mustStart(t, curve.PointOf(none, one), curve.PointOf(y, one), x)
+		mustFinish(t, curve.PointOf(none, none), curve.PointOf(one, one), y, y, x)
+		mustFinish(t, curve.PointOf(none, none), curve.PointOf(one, y), one, one, x)
+	}
 	for i, x := range list {
 		for j, other := range list {
 			a, b := curve.PointOf(x, curve.Element{}), curve.PointOf(other, one)
