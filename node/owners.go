@@ -11,34 +11,44 @@ const (
 	// a table. Making one takes as long as some eight recoveries, so whatever owners
 	// come and go, tables add at most an eighth to what they are to save.
 	ownerProof = 64
-	// provingPerKey is how many owners are counted for each that may have a table.
-	provingPerKey = 4
+	// provingPerKey is how many owners are in one generation of those that are
+	// counted, for each that may have a table.
+	provingPerKey = 2
 )
 
 // owners are the keys of the owners whose chunks are checked often. It is bounded:
-// who was not seen for the longest time makes room.
+// of those with a key, who was not seen for the longest time makes room; of those
+// that are counted on the way there, two generations are kept, so that an owner is
+// forgotten that was not seen while a whole one of others was.
 //
-//  1. at most most owners have a key, at most provingPerKey·most are counted;
-//  2. nobody is among both.
+//  1. at most most owners have a key;
+//  2. at most provingPerKey·most are in each of proving and older;
+//  3. nobody is in two of the three.
 type owners struct {
 	most   int // 0: every key is recovered
 	counts *counters
 
 	mu      sync.Mutex
-	now     uint64 // counts uses
+	now     uint64 // counts uses of keys
 	keys    map[soc.Owner]*ownerUse
-	proving map[soc.Owner]*ownerUse
+	proving map[soc.Owner]int // valid chunks
+	older   map[soc.Owner]int
 }
 
-// ownerUse is an owner with its key, or with the valid chunks on the way there.
+// ownerUse is an owner's key and when it was last used.
 type ownerUse struct {
-	key   *soc.OwnerKey
-	valid int
-	used  uint64
+	key  *soc.OwnerKey
+	used uint64
 }
 
 func newOwners(most int, c *counters) *owners {
-	return &owners{most: max(most, 0), counts: c, keys: make(map[soc.Owner]*ownerUse), proving: make(map[soc.Owner]*ownerUse)}
+	return &owners{
+		most:    max(most, 0),
+		counts:  c,
+		keys:    make(map[soc.Owner]*ownerUse),
+		proving: make(map[soc.Owner]int),
+		older:   make(map[soc.Owner]int),
+	}
 }
 
 // verify checks a batch, with the keys that are known.
@@ -86,15 +96,17 @@ func (o *owners) proved(owner soc.Owner) bool {
 	if o.keys[owner] != nil { // came since find
 		return false
 	}
-	u := o.proving[owner]
-	if u == nil {
-		makeRoom(o.proving, provingPerKey*o.most)
-		u = new(ownerUse)
-		o.proving[owner] = u
+	n, young := o.proving[owner]
+	if !young {
+		n = o.older[owner]
+		delete(o.older, owner)
+		if len(o.proving) >= provingPerKey*o.most {
+			o.proving, o.older = o.older, o.proving
+			clear(o.proving)
+		}
 	}
-	o.touch(u)
-	u.valid++
-	return u.valid == ownerProof
+	o.proving[owner] = n + 1
+	return n+1 == ownerProof
 }
 
 // keep takes in an owner's key.
@@ -105,10 +117,12 @@ func (o *owners) keep(key *soc.OwnerKey) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.proving, key.Owner())
+	delete(o.older, key.Owner())
 	if o.keys[key.Owner()] == nil {
 		o.counts.add(countOwnerKeys)
-		if makeRoom(o.keys, o.most) {
+		if len(o.keys) >= o.most {
 			o.counts.add(countOwnerKeysDropped)
+			o.drop()
 		}
 	}
 	u := &ownerUse{key: key}
@@ -116,20 +130,14 @@ func (o *owners) keep(key *soc.OwnerKey) {
 	o.keys[key.Owner()] = u
 }
 
-// makeRoom sees that one more owner fits into uses of at most most, and says
-// whether the one of the oldest use had to go. It looks at all: an owner that is
-// new to a full table has just cost a recovery, which takes much longer.
-func makeRoom(uses map[soc.Owner]*ownerUse, most int) bool {
-	if len(uses) < most {
-		return false
-	}
-	var oldest soc.Owner
-	var found *ownerUse
-	for owner, u := range uses { // the order does not matter: no two uses are one
-		if found == nil || u.used < found.used {
-			oldest, found = owner, u
+// drop forgets the key whose last use is the oldest. It looks at all keys, which
+// takes far less time than the table that has just been made.
+func (o *owners) drop() {
+	var oldest *ownerUse
+	for _, u := range o.keys { // the order does not matter: no two uses are one
+		if oldest == nil || u.used < oldest.used {
+			oldest = u
 		}
 	}
-	delete(uses, oldest)
-	return true
+	delete(o.keys, oldest.key.Owner())
 }

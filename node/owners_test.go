@@ -14,17 +14,17 @@ func (o *owners) valid(t *testing.T) {
 	t.Helper()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.keys) > o.most || len(o.proving) > provingPerKey*o.most {
-		t.Fatalf("%d keys of %d, %d owners counted", len(o.keys), o.most, len(o.proving))
+	if n := provingPerKey * o.most; len(o.keys) > o.most || len(o.proving) > n || len(o.older) > n {
+		t.Fatalf("%d keys of %d, %d and %d owners counted", len(o.keys), o.most, len(o.proving), len(o.older))
 	}
 	for owner, u := range o.keys {
-		if o.proving[owner] != nil || u.key == nil || u.key.Owner() != owner {
+		if o.proving[owner]+o.older[owner] > 0 || u.key.Owner() != owner {
 			t.Fatalf("owner %x is counted as well, or has the key of another", owner)
 		}
 	}
-	for owner, u := range o.proving {
-		if u.key != nil || u.valid < 1 {
-			t.Fatalf("owner %x is counted with %d chunks", owner, u.valid)
+	for owner := range o.proving {
+		if o.proving[owner] < 1 || o.older[owner] > 0 {
+			t.Fatalf("owner %x is counted with %d and %d chunks", owner, o.proving[owner], o.older[owner])
 		}
 	}
 }
@@ -148,27 +148,45 @@ func TestOwnersMakeRoom(t *testing.T) {
 // their bound, and do not keep an owner from its table that comes among them.
 func TestOwnersOfOneChunk(t *testing.T) {
 	c := new(counters)
-	o, key := newOwners(2, c), freshKey(t)
+	o, key, full := newOwners(2, c), freshKey(t), false
 	for i := range ownerProof {
 		if i%4 == 0 {
-			for range provingPerKey {
+			for range provingPerKey * o.most {
 				o.show(t, freshKey(t), 1)
 			}
 		}
-		if i == ownerProof-1 && len(o.proving) != provingPerKey*o.most {
-			t.Errorf("%d owners counted", len(o.proving))
-		}
+		full = full || len(o.proving) == provingPerKey*o.most && len(o.older) > 0
 		o.show(t, key, 1)
+	}
+	if !full {
+		t.Error("the bound was not reached")
 	}
 	if !o.has(key) || c[countOwnerKeys].Load() != 1 {
 		t.Errorf("key %v, %d made", o.has(key), c[countOwnerKeys].Load())
 	}
 }
 
+// TestOwnersForgotten: an owner that was not seen while a whole generation of
+// others was starts again.
+func TestOwnersForgotten(t *testing.T) {
+	o, key := newOwners(1, new(counters)), freshKey(t)
+	o.show(t, key, ownerProof-1)
+	for range 2 * provingPerKey {
+		o.show(t, freshKey(t), 1)
+	}
+	o.show(t, key, ownerProof-1)
+	if o.has(key) {
+		t.Error("chunks from before still count")
+	}
+	if o.show(t, key, 1); !o.has(key) {
+		t.Error("no key")
+	}
+}
+
 // TestOwnersOff: no tables at all.
 func TestOwnersOff(t *testing.T) {
 	o, key := newOwners(-1, new(counters)), freshKey(t)
-	if o.show(t, key, ownerProof+1) || len(o.keys)+len(o.proving) > 0 {
+	if o.show(t, key, ownerProof+1) || len(o.keys)+len(o.proving)+len(o.older) > 0 {
 		t.Error("it keeps something")
 	}
 }
