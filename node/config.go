@@ -113,6 +113,7 @@ type Limits struct {
 	QueueBytes     int64 // bytes in a child's queue [32 MiB]
 	ControlFrames  int   // control frames in any stream's queue [256]
 	Publishing     int   // publications of a cohort without a receipt [512]
+	OwnerKeys      int   // owners whose key has a table of 148 KiB, see soc.OwnerKey; negative: none [64]
 }
 
 // Waits are the driver's timeouts.
@@ -161,6 +162,7 @@ func (cfg Config) withDefaults() (Config, error) {
 	orDefault(&l.QueueBytes, 32<<20)
 	orDefault(&l.ControlFrames, 256)
 	orDefault(&l.Publishing, 512)
+	orDefault(&l.OwnerKeys, 64)
 	orDefault(&w.Handshake, 10*time.Second)
 	orDefault(&w.Resolve, 10*time.Second)
 	orDefault(&w.Dial, 5*time.Second)

@@ -46,6 +46,8 @@ const (
 	countRecoverRefused
 	countRecoverBusy
 	countLeft
+	countOwnerKeys
+	countOwnerKeysDropped
 	numCounters
 )
 
@@ -58,6 +60,7 @@ var counterNames = [numCounters]string{
 	"subscription_slow", "reclaimed", "reports_dropped",
 	"gaps", "before_restart", "not_retained", "untracked",
 	"recover_asked", "recover_failed", "recover_answered", "recover_chunks_served", "recover_refused", "recover_busy", "left",
+	"owner_keys", "owner_keys_dropped",
 }
 
 // counters are all counts of the driver.

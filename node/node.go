@@ -95,7 +95,7 @@ func New(cfg Config) (_ *Node, err error) {
 	if err != nil {
 		return nil, errors.Join(err, n.closeStores())
 	}
-	n.verifier = newVerifier(cfg.Verifiers)
+	n.verifier = newVerifier(cfg.Verifiers, newOwners(cfg.Limits.OwnerKeys, &n.counts))
 	if err := n.begin(stored); err != nil {
 		n.Close()
 		return nil, err

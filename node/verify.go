@@ -9,9 +9,10 @@ import (
 	"treecast/wire/soc"
 )
 
-// checkBatch is how many chunks go to a verifier together: enough that handing
-// over costs little beside a signature, few enough that a burst keeps all CPUs busy.
-const checkBatch = 8
+// checkBatch is how many chunks go to a verifier together: as many as share the
+// inversions of their signatures' checks, few enough that a burst keeps all CPUs
+// busy.
+const checkBatch = soc.BatchSize
 
 // check is one chunk to verify. It holds a reference, as the core may release
 // the chunk meanwhile.
@@ -24,13 +25,12 @@ type check struct {
 	cac     [32]byte
 }
 
-func (k *check) run() {
-	c := soc.Chunk{ID: k.id[:], Owner: k.soc.Owner, Signature: k.soc.Signature, Span: k.soc.Span, Payload: k.soc.Payload}
-	cac, err := soc.Verify(&c)
+// settle takes the answer to the check.
+func (k *check) settle(c *soc.Check) {
 	switch {
-	case err == nil:
-		k.verdict, k.cac = tree.VerdictValid, cac
-	case errors.Is(err, soc.ErrForged):
+	case c.Err == nil:
+		k.verdict, k.cac = tree.VerdictValid, c.CAC
+	case errors.Is(c.Err, soc.ErrForged):
 		k.verdict = tree.VerdictForged
 	default:
 		k.verdict = tree.VerdictNonCanonical
@@ -46,6 +46,19 @@ type checkJob struct {
 }
 
 var checkJobs = sync.Pool{New: func() any { return new(checkJob) }}
+
+// run verifies the job's chunks, in a batch that is the caller's to lend.
+func (j *checkJob) run(o *owners, batch *[checkBatch]soc.Check) {
+	for i := range j.n {
+		k := &j.checks[i]
+		batch[i].Chunk = soc.Chunk{ID: k.id[:], Owner: k.soc.Owner, Signature: k.soc.Signature, Span: k.soc.Span, Payload: k.soc.Payload}
+	}
+	o.verify(batch[:j.n])
+	for i := range j.n {
+		j.checks[i].settle(&batch[i])
+	}
+	clear(batch[:j.n]) // it keeps neither chunks nor keys
+}
 
 // free releases what the job holds and gives it back.
 func (j *checkJob) free() {
@@ -118,6 +131,8 @@ func (l *checkList) close() {
 // order of submission. It never waits for anybody but its own work, so a loop may
 // submit without a bound of its own here: each bounds what it has asked.
 type verifier struct {
+	owners *owners
+
 	wg   sync.WaitGroup
 	mu   sync.Mutex
 	cond sync.Cond
@@ -126,8 +141,8 @@ type verifier struct {
 	end  bool
 }
 
-func newVerifier(workers int) *verifier {
-	v := &verifier{}
+func newVerifier(workers int, o *owners) *verifier {
+	v := &verifier{owners: o}
 	v.cond.L = &v.mu
 	for range workers {
 		v.wg.Go(v.work) // ends after close
@@ -152,6 +167,7 @@ func (v *verifier) submit(j *checkJob) {
 }
 
 func (v *verifier) work() {
+	var batch [checkBatch]soc.Check
 	for {
 		v.mu.Lock()
 		for v.head == len(v.jobs) && !v.end {
@@ -168,9 +184,7 @@ func (v *verifier) work() {
 			v.jobs, v.head = v.jobs[:0], 0
 		}
 		v.mu.Unlock()
-		for i := range j.n {
-			j.checks[i].run()
-		}
+		j.run(v.owners, &batch)
 		j.owner.finish(j)
 	}
 }

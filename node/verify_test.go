@@ -46,7 +46,7 @@ func TestVerdictsInOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	pool := wire.NewPool()
-	v := newVerifier(4)
+	v := newVerifier(4, newOwners(2, new(counters)))
 	ready := make(chan struct{}, 1)
 	list := &checkList{wake: func() {
 		select {
@@ -95,7 +95,7 @@ func TestVerifierClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	pool := wire.NewPool()
-	v := newVerifier(1)
+	v := newVerifier(1, newOwners(2, new(counters)))
 	list := &checkList{wake: func() {}}
 	for i := range 20 {
 		j := checkJobs.Get().(*checkJob)

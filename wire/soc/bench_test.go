@@ -104,3 +104,58 @@ func BenchmarkKeccak256(b *testing.B) {
 		soc.Address(&id, &owner)
 	}
 }
+
+// BenchmarkVerifyBatch is a chunk's part of a batch, with its owner's key known,
+// of one owner and of many, whose tables do not fit into a core's cache. What a
+// check costs in recoveries is measured as by BenchmarkVerify.
+func BenchmarkVerifyBatch(b *testing.B) {
+	for _, bc := range []struct{ size, batch, owners int }{
+		{64, 1, 1}, {64, 8, 1}, {512, 1, 1}, {512, 8, 1}, {4096, 1, 1}, {4096, 8, 1}, {512, 8, 32},
+	} {
+		b.Run(fmt.Sprintf("%d/batch=%d/owners=%d", bc.size, bc.batch, bc.owners), func(b *testing.B) {
+			checks := signedBatch(b, 8*bc.owners, bc.size, newKeys(b, bc.owners)...)
+			c := &checks[0].Chunk
+			id, cac := soc.Hash(c.ID), soc.CACAddress(c.Span, c.Payload)
+			hash := soc.SignedHash(&id, &cac)
+			digest, sig := soc.PersonalDigest(&hash), [soc.SigSize]byte(c.Signature)
+			at := 0
+			next := func() {
+				soc.VerifyBatch(checks[at : at+bc.batch])
+				at = (at + bc.batch) % len(checks)
+			}
+			b.ReportAllocs()
+			b.SetBytes(int64(bc.size))
+			b.ResetTimer()
+			for i := 0; i < b.N; i += bc.batch {
+				next()
+			}
+			b.StopTimer()
+			for i := range checks {
+				if checks[i].Err != nil || b.N > len(checks) && checks[i].Recovered() {
+					b.Fatalf("check %d: %v", i, checks[i].Err)
+				}
+			}
+			times, recoveries := make([]time.Duration, ratioRounds), make([]time.Duration, ratioRounds)
+			for i := range ratioRounds {
+				start := time.Now()
+				next()
+				between := time.Now()
+				soc.RecoverPoint(&digest, &sig)
+				times[i], recoveries[i] = between.Sub(start), time.Since(between)
+			}
+			slices.Sort(times)
+			slices.Sort(recoveries)
+			b.ReportMetric(float64(times[ratioRounds/2])/float64(bc.batch)/float64(recoveries[ratioRounds/2]), "recovers/op")
+		})
+	}
+}
+
+func BenchmarkNewOwnerKey(b *testing.B) {
+	public := newKeys(b, 1)[0].PublicKey()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := soc.NewOwnerKey(public); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

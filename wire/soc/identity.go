@@ -20,17 +20,26 @@ func Overlay(owner Owner, networkID uint64, nonce Hash) Hash {
 // compressed (33 bytes: 02 or 03, x) or uncompressed (65 bytes: 04, x, y). It
 // refuses everything else, points off the curve included.
 func OwnerFromPublicKey(key []byte) (Owner, error) {
+	point, err := pointOfPublicKey(key)
+	if err != nil {
+		return Owner{}, err
+	}
+	return ownerOfPoint(&point), nil
+}
+
+// pointOfPublicKey is the uncompressed form of a public key that
+// OwnerFromPublicKey takes.
+func pointOfPublicKey(key []byte) (point [uncompressedSize]byte, err error) {
 	// The parser also takes the hybrid form, 06 or 07 and both coordinates,
 	// which nothing here has a use for.
 	if len(key) == uncompressedSize && key[0] != uncompressedTag {
-		return Owner{}, fmt.Errorf("soc: public key with first byte %#02x", key[0])
+		return point, fmt.Errorf("soc: public key with first byte %#02x", key[0])
 	}
 	pub, err := secp256k1.ParsePubKey(key)
 	if err != nil {
-		return Owner{}, fmt.Errorf("soc: public key of %d bytes: %w", len(key), err)
+		return point, fmt.Errorf("soc: public key of %d bytes: %w", len(key), err)
 	}
-	point := [uncompressedSize]byte(pub.SerializeUncompressed())
-	return ownerOfPoint(&point), nil
+	return [uncompressedSize]byte(pub.SerializeUncompressed()), nil
 }
 
 // An uncompressed public key is a tag and the two coordinates.

@@ -23,29 +23,49 @@ var replicaOwner = Owner{
 // chunks, and that the signature recovers the claimed owner (PROTOCOL §4). It
 // returns the address of the wrapped content, which tells two chunks under one
 // address apart, or a zero hash and an error wrapping ErrNonCanonical or
-// ErrForged.
+// ErrForged. VerifyBatch gives the same answers for many chunks of few owners in
+// much less time.
 //
 // For a valid chunk it allocates nothing itself. Recovering the key does, inside
 // the curve's library: 80 bytes in one piece around libsecp256k1, some hundred
 // bytes in the pure Go build.
 func Verify(c *Chunk) (cac Hash, err error) {
+	cac, digest, err := examine(c)
+	if err != nil {
+		return Hash{}, err
+	}
+	if _, err := recoverAs((*Owner)(c.Owner), &digest, (*[SigSize]byte)(c.Signature)); err != nil {
+		return Hash{}, err
+	}
+	return cac, nil
+}
+
+// examine checks of a chunk all but who signed it. It returns the address of the
+// wrapped content and what the curve signs.
+func examine(c *Chunk) (cac, digest Hash, err error) {
 	if err := CheckCanonical(c); err != nil {
-		return Hash{}, err
+		return Hash{}, Hash{}, err
 	}
-	id, owner := (*Hash)(c.ID), (*Owner)(c.Owner)
-	content := CACAddress(c.Span, c.Payload)
-	if err := checkReplica(id, owner, &content); err != nil {
-		return Hash{}, err
+	id := (*Hash)(c.ID)
+	cac = CACAddress(c.Span, c.Payload)
+	if err := checkReplica(id, (*Owner)(c.Owner), &cac); err != nil {
+		return Hash{}, Hash{}, err
 	}
-	hash := signedHash(id, &content)
-	got, ok := recoverOwner(&hash, (*[SigSize]byte)(c.Signature))
+	hash := signedHash(id, &cac)
+	return cac, personalDigest(&hash), nil
+}
+
+// recoverAs recovers the key of a signature over a digest, and demands that it is
+// the owner's. The signature's encoding has been checked.
+func recoverAs(owner *Owner, digest *Hash, sig *[SigSize]byte) (point [uncompressedSize]byte, err error) {
+	point, ok := recoverPoint(digest, sig)
 	if !ok {
-		return Hash{}, fmt.Errorf("%w: the signature recovers no key", ErrForged)
+		return point, fmt.Errorf("%w: the signature recovers no key", ErrForged)
 	}
-	if got != *owner {
-		return Hash{}, fmt.Errorf("%w: claimed owner %x, signed by %x", ErrForged, *owner, got)
+	if got := ownerOfPoint(&point); got != *owner {
+		return point, fmt.Errorf("%w: claimed owner %x, signed by %x", ErrForged, *owner, got)
 	}
-	return content, nil
+	return point, nil
 }
 
 // RecoverOwner returns who signed the 32-byte hash with Key.SignHash, under the
