@@ -24,7 +24,7 @@ func TestProgress(t *testing.T) {
 	log.Settle(bob, 6, 9, 2)
 	stop()
 	log.Settle(alice, 1, 2, 0)
-	want := []retain.Progress{{Owner: alice, Begin: 1, Next: 2}, {Owner: bob, Begin: 5, Next: 9, Late: 2}}
+	want := []retain.Progress{{Owner: alice, Begin: 1, Next: 2, Firm: 2}, {Owner: bob, Begin: 5, Next: 9, Firm: 9, Late: 2}}
 	if got := log.Progress(nil); !slices.Equal(got, want) || calls != 4 {
 		t.Errorf("%+v after %d calls, want %+v", got, calls, want)
 	}
@@ -47,4 +47,25 @@ func TestFirst(t *testing.T) {
 			t.Errorf("%s: first %d, %v, %v", name, first, ok, err)
 		}
 	}
+}
+
+// TestPassed: a reader that waits goes no further than what is being recovered.
+func TestPassed(t *testing.T) {
+	l, err := retain.NewLog(plane, retain.RingConfig{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	firm := func(want uint64) {
+		t.Helper()
+		if p := l.Progress(nil); len(p) != 1 || p[0].Next != 9 || p[0].Firm != want {
+			t.Errorf("%+v, want firm up to %d", p, want)
+		}
+	}
+	l.Passed(alice, 4, false)
+	l.Settle(alice, 4, 9, 0)
+	firm(4)
+	l.Passed(alice, 6, false)
+	firm(6)
+	l.Passed(alice, 0, true)
+	firm(9)
 }

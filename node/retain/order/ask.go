@@ -36,7 +36,7 @@ func (o *Feeds) attempt(now time.Time, f *feed, g *gap, out []Action) []Action {
 	p := o.unasked(g)
 	var to wire.Overlay
 	switch {
-	case p != nil:
+	case p != nil && (g.tries < o.cfg.Tries || !o.entry):
 		to = p.Peer
 	case o.entry && !slices.Contains(g.asked, wire.Overlay{}):
 		if now.Before(g.entryAt) {
@@ -163,7 +163,10 @@ func (o *Feeds) judged(now time.Time, f *feed, i int, a *asking, v verdict, trus
 	}
 	g.tries++
 	g.asked = append(g.asked, a.to)
-	if g.tries >= o.cfg.Tries {
+	g.entryTried = g.entryTried || a.to == wire.Overlay{}
+	// Parents that come and go keep the newest chunks alone: the last word is an
+	// entry point's.
+	if g.tries >= o.cfg.Tries && (g.entryTried || !o.entry) {
 		return o.settle(f, i, g.voids > 0, out)
 	}
 	return out

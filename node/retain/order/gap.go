@@ -25,10 +25,12 @@ type gap struct {
 	newer   wire.Overlay
 	asked   []wire.Overlay // in this round; the zero overlay is an entry point
 	tries   int
-	pending int
-	cut     int
-	voids   int  // peers that called it void
-	dead    bool // nobody is asked any more
+	// entryTried: an entry point has been asked.
+	entryTried bool
+	pending    int
+	cut        int
+	voids      int  // peers that called it void
+	dead       bool // nobody is asked any more
 	// reported: the application knows, so that next may go over it.
 	reported bool
 }

@@ -216,7 +216,7 @@ func TestFailedRequestsAreTriedElsewhere(t *testing.T) {
 // All tries may be used up before the time of holding is.
 func TestReportedOnceNobodyHasIt(t *testing.T) {
 	f := newFeeds(t, order.Config{Tries: 2})
-	f.parents(true, left, right)
+	f.parents(false, left, right)
 	f.arrive(left, 0, 2)
 	f.after(250 * time.Millisecond)
 	f.answer(0, missing(1, 1))
@@ -527,4 +527,30 @@ func TestPassed(t *testing.T) {
 		f.after(3 * time.Second)
 	}
 	passed(0, false) // nobody has it
+}
+
+// TestEntryHasTheLastWord: parents that come and go use up the attempts, and an
+// entry point is asked all the same before a gap is given up.
+func TestEntryHasTheLastWord(t *testing.T) {
+	f := newFeeds(t, order.Config{EntryWait: time.Minute})
+	f.parents(true, left)
+	f.arrive(left, 0, 2)
+	for i, p := range []wire.Overlay{right, {4}, {5}} {
+		if len(f.asks) != i+1 {
+			t.Fatalf("%d requests, want %d: %q", len(f.asks), i+1, f.log)
+		}
+		f.parents(true, p)
+		f.answer(i, missing(1, 1))
+	}
+	f.after(3 * time.Minute)
+	if n := len(f.asks); n != 4 || f.asks[3].To != (wire.Overlay{}) {
+		t.Fatalf("%d requests, %q: no entry point was asked", n, f.log)
+	}
+	if _, still := f.o.Passed(alice); !still {
+		t.Error("given up before the entry point has answered")
+	}
+	f.answer(3, missing(1, 1))
+	if _, still := f.o.Passed(alice); still {
+		t.Error("not given up")
+	}
 }
