@@ -46,6 +46,7 @@ const (
 	countRecoverRefused
 	countRecoverBusy
 	countLeft
+	countWithheld
 	countOwnerKeys
 	countOwnerKeysDropped
 	numCounters
@@ -59,7 +60,7 @@ var counterNames = [numCounters]string{
 	"dial_unreachable", "dial_silent", "dial_broken", "hint_refused", "hint_recently_failed",
 	"subscription_slow", "reclaimed", "reports_dropped",
 	"gaps", "before_restart", "not_retained", "untracked",
-	"recover_asked", "recover_failed", "recover_answered", "recover_chunks_served", "recover_refused", "recover_busy", "left",
+	"recover_asked", "recover_failed", "recover_answered", "recover_chunks_served", "recover_refused", "recover_busy", "left", "withheld",
 	"owner_keys", "owner_keys_dropped",
 }
 

@@ -18,6 +18,9 @@ const (
 	// ActGap tells the application that the chunks of Range were not handed over
 	// in their place; some may still come, late. Void: they were never published.
 	ActGap
+	// ActWithheld says that the parent To has chunks that it does not send by
+	// itself, while no parent sends any: it is as good as gone.
+	ActWithheld
 )
 
 // Action is something the driver must do, in the order given.

@@ -29,6 +29,7 @@ type Feeds struct {
 	lastRequest RequestID
 	bytes       int // held
 	gaps        int // records, in all feeds
+	tail        tail
 }
 
 // New makes the core from a checked copy of cfg.
@@ -46,8 +47,14 @@ func (o *Feeds) Step(now time.Time, ev Event, out []Action) []Action {
 	if o.gaps > 0 {
 		out = o.due(now, out)
 	}
+	if d := o.tailDeadline(); !d.IsZero() && !now.Before(d) {
+		out = o.judgeTail(now, o.askTail(now, out))
+	}
 	switch ev := ev.(type) {
 	case *Arrived:
+		if ev.From != (wire.Overlay{}) && !ev.Stored {
+			o.tail.heard(now, &ev.Owner)
+		}
 		return o.arrived(now, ev, out)
 	case Heads:
 		out = o.heads(now, &ev, out)
@@ -58,6 +65,7 @@ func (o *Feeds) Step(now time.Time, ev Event, out []Action) []Action {
 	case Restore:
 		o.restore(&ev)
 	case Answered:
+		o.tailAnswered(now, &ev)
 		out = o.answered(now, &ev, out)
 	case Tick:
 	default:
@@ -78,6 +86,7 @@ func (o *Feeds) due(now time.Time, out []Action) []Action {
 
 // Deadline is when Step wants to be called with Tick; zero: never.
 func (o *Feeds) Deadline() (d time.Time) {
+	d = o.tailDeadline()
 	if o.gaps == 0 {
 		return d
 	}

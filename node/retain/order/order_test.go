@@ -62,6 +62,8 @@ func (f *feeds) step(ev order.Event) {
 		case order.ActAsk:
 			f.log = append(f.log, fmt.Sprintf("ask %d %d-%d", a.To[0], a.Range.From, a.Range.To))
 			f.asks = append(f.asks, a)
+		case order.ActWithheld:
+			f.log = append(f.log, fmt.Sprintf("withheld %d", a.To[0]))
 		}
 	}
 	if err := f.o.Valid(); err != nil {

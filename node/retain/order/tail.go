@@ -1,0 +1,154 @@
+package order
+
+import (
+	"slices"
+	"time"
+
+	"treecast/wire"
+)
+
+const (
+	// steady is how many chunks the parents must have sent lately for a silence
+	// to mean anything.
+	steady = 8
+	// maxSilence is how long a silence may get before it is asked about; one that
+	// is short beside the pace of the chunks is not asked about, see quiet.
+	maxSilence = 2 * time.Second
+	// tailWidth is how many indices behind the last one are asked for.
+	tailWidth = 64
+	// firstRest and maxRest are how long nothing is asked after a silence that was
+	// none of the parents' fault, at first and after many: chunks may well come in
+	// bursts.
+	firstRest = time.Second
+	maxRest   = 8 * time.Second
+	// maxGrace is how long a parent that has newer chunks may take to send them.
+	maxGrace = time.Second
+)
+
+// A tail watches over the newest index. A gap shows that a chunk is missing; when
+// all parents fall silent at once there is no gap. So when chunks came at some
+// pace and then none does, each parent is asked once, for what lies behind the
+// newest index of that feed. One that has it, and still does not send it by
+// itself, withholds.
+//
+// A silence is asked about once: then an idle cohort is idle.
+type tail struct {
+	times  [steady]time.Time // of the newest chunks that parents sent, a ring
+	n      uint64            // such chunks so far
+	owner  wire.Owner        // of the newest
+	asked  []tailAsked       // requests of this silence
+	since  time.Time         // when they were made
+	silent uint64            // n then
+	judge  time.Time         // when those that have newer chunks are judged; zero: none has
+	rest   time.Duration     // after the next question
+	before time.Time         // nothing is asked earlier
+}
+
+// tailAsked is a request about a silence.
+type tailAsked struct {
+	id   RequestID
+	to   wire.Overlay
+	from uint64
+	has  bool // an answer brought what lies behind the newest index
+}
+
+// heard notes a chunk that a parent sent by itself.
+func (t *tail) heard(now time.Time, owner *wire.Owner) {
+	t.times[t.n%steady] = now
+	t.n++
+	t.owner = *owner
+}
+
+// quiet is when the silence is to be asked about; zero: never. It is eight times
+// as long as the chunks were apart, but at least wait.
+func (t *tail) quiet(wait time.Duration) time.Time {
+	if t.n < steady || t.n == t.silent {
+		return time.Time{}
+	}
+	last, first := t.times[(t.n-1)%steady], t.times[t.n%steady]
+	apart := last.Sub(first) / (steady - 1)
+	silence := max(8*apart, wait)
+	if silence > maxSilence {
+		return time.Time{} // too slow a pace to tell
+	}
+	if at := last.Add(silence); at.After(t.before) {
+		return at
+	}
+	return t.before
+}
+
+// askTail asks the parents about a silence that has become long.
+func (o *Feeds) askTail(now time.Time, out []Action) []Action {
+	t := &o.tail
+	at := t.quiet(o.cfg.Wait)
+	if at.IsZero() || now.Before(at) || len(o.parents) == 0 {
+		return out
+	}
+	t.silent, t.since, t.asked, t.judge = t.n, now, t.asked[:0], time.Time{}
+	t.rest = min(max(2*t.rest, firstRest), maxRest)
+	t.before = now.Add(t.rest)
+	f := o.get(&t.owner)
+	if f == nil || o.cfg.Root {
+		return out
+	}
+	for _, p := range o.parents {
+		if slices.ContainsFunc(o.asked, func(a asking) bool { return a.to == p.Peer }) {
+			continue // its answer to that will do
+		}
+		o.lastRequest++
+		span := wire.IndexRange{From: f.end, To: f.end + tailWidth - 1}
+		o.asked = append(o.asked, asking{o.lastRequest, p.Peer, f.owner, span})
+		t.asked = append(t.asked, tailAsked{id: o.lastRequest, to: p.Peer, from: f.end})
+		out = append(out, Action{Kind: ActAsk, Request: o.lastRequest, To: p.Peer, Owner: f.owner, Range: span})
+	}
+	return out
+}
+
+// tailAnswered takes an answer about a silence. Newer chunks may have been on
+// their way, so a parent that has some gets as long as the answer took, and more.
+func (o *Feeds) tailAnswered(now time.Time, ev *Answered) {
+	t := &o.tail
+	i := slices.IndexFunc(t.asked, func(a tailAsked) bool { return a.id == ev.Request })
+	if i < 0 || ev.End == nil || t.n != t.silent {
+		return
+	}
+	a := &t.asked[i]
+	f := o.get(&t.owner)
+	if v, _ := judge(ev.End, a.from); v == unsaid && f != nil && f.end > a.from {
+		a.has = true
+		if t.judge.IsZero() {
+			t.judge = now.Add(min(2*now.Sub(t.since)+o.cfg.Wait/2, maxGrace))
+		}
+	}
+}
+
+// judgeTail names the parents that have what they do not send.
+func (o *Feeds) judgeTail(now time.Time, out []Action) []Action {
+	t := &o.tail
+	if t.judge.IsZero() || now.Before(t.judge) {
+		return out
+	}
+	t.judge = time.Time{}
+	if t.n != t.silent {
+		return out
+	}
+	for _, a := range t.asked {
+		if a.has {
+			t.rest, t.before = 0, time.Time{}
+			out = append(out, Action{Kind: ActWithheld, To: a.to})
+		}
+	}
+	t.asked = t.asked[:0]
+	return out
+}
+
+// tailDeadline is when the tail wants to be looked at; zero: never.
+func (o *Feeds) tailDeadline() (d time.Time) {
+	if o.cfg.Root || len(o.parents) == 0 {
+		return d
+	}
+	if d = o.tail.quiet(o.cfg.Wait); !o.tail.judge.IsZero() {
+		d = earlier(d, o.tail.judge)
+	}
+	return d
+}
