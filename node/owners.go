@@ -8,8 +8,8 @@ import (
 
 const (
 	// ownerProof is how many valid chunks an owner has to show before its key gets
-	// a table. Making one takes as long as some eight recoveries, so whatever owners
-	// come and go, tables add at most an eighth to what they are to save.
+	// a table. Making one takes as long as some nine recoveries, so whatever owners
+	// come and go, tables add at most a seventh to what they are to save.
 	ownerProof = 64
 	// provingPerKey is how many owners are in one generation of those that are
 	// counted, for each that may have a table.

@@ -89,6 +89,33 @@ func TestOwnersProof(t *testing.T) {
 	}
 }
 
+// TestOwnersOneTable: while one verifier makes the table others go on counting,
+// and none of them makes it too; nor does it matter what is counted meanwhile.
+func TestOwnersOneTable(t *testing.T) {
+	o, key := newOwners(1, new(counters)), freshKey(t)
+	told := 0
+	for range ownerProof + 5 {
+		if o.proved(key.Owner()) {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("told %d times to make the table", told)
+	}
+	for range provingPerKey { // into the older generation with it
+		o.show(t, freshKey(t), 1)
+	}
+	made, err := soc.NewOwnerKey(key.PublicKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.keep(made)
+	o.valid(t)
+	if o.proved(key.Owner()) || !o.show(t, key, 1) {
+		t.Error("the table is not used")
+	}
+}
+
 // TestOwnersProofOfBatches: chunks count one by one, whatever batches they come
 // in, and forged ones do not count.
 func TestOwnersProofOfBatches(t *testing.T) {

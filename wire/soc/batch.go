@@ -21,7 +21,7 @@ type OwnerKey struct {
 }
 
 // NewOwnerKey is the key with the given public key, of the forms that
-// OwnerFromPublicKey takes. It takes as long as some eight recoveries.
+// OwnerFromPublicKey takes. It takes as long as some nine recoveries.
 func NewOwnerKey(public []byte) (*OwnerKey, error) {
 	point, err := pointOfPublicKey(public)
 	if err != nil {

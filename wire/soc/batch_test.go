@@ -197,6 +197,16 @@ func TestBatchBroken(t *testing.T) {
 	}
 }
 
+// TestBatchClaimedOwner: a chunk of one owner with the signature and the key of
+// another is forged, though the key confirms the signature.
+func TestBatchClaimedOwner(t *testing.T) {
+	checks := signedBatch(t, 10, 30, newKeys(t, 2)...)
+	checks[4].Chunk.Owner = checks[5].Chunk.Owner
+	if valid := mustAnswerAsVerify(t, checks); valid != 9 || !errors.Is(checks[4].Err, soc.ErrForged) {
+		t.Errorf("%d valid, error %v", valid, checks[4].Err)
+	}
+}
+
 // TestBatchNewKey: what a check recovered is the owner's key, and checks its other
 // chunks.
 func TestBatchNewKey(t *testing.T) {

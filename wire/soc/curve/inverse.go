@@ -119,7 +119,7 @@ func steps(eta int, f, g uint64) (int, matrix) {
 // An acc is a signed number of 128 bits.
 type acc struct{ hi, lo uint64 }
 
-// add adds x·y, y ≥ 0.
+// addProduct adds x·y, y ≥ 0.
 func (a *acc) addProduct(x, y int64) {
 	hi, lo := bits.Mul64(uint64(x), uint64(y))
 	hi -= uint64(x >> 63 & y)

@@ -28,7 +28,7 @@ type Key struct{ table *table }
 var ErrNotOnCurve = errors.New("curve: no point of the curve")
 
 // NewKey makes the table of the public key with the coordinates x || y, each 32
-// bytes, big endian. It takes about as long as eight recoveries of a key. Of
+// bytes, big endian. It takes about as long as nine recoveries of a key. Of
 // coordinates that are no point, or not below the field's prime, the error wraps
 // ErrNotOnCurve.
 func NewKey(coordinates *[64]byte) (*Key, error) {
