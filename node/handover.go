@@ -3,6 +3,8 @@ package node
 import (
 	"slices"
 
+	"github.com/libp2p/go-libp2p/core/network"
+
 	"treecast/node/retain/order"
 	"treecast/tree"
 	"treecast/wire"
@@ -109,12 +111,31 @@ func (l *loop) inOrder(ev order.Event) {
 			l.settling(&a.Owner, a.Range.From)
 		case order.ActAsk:
 			l.ask(a)
+		case order.ActWithheld:
+			l.withheld(a.To)
 		}
 	}
 	l.settled()
 	for i := len(l.passed) - 1; i >= 0; i-- { // an attempt that ends is no action
 		l.passedBy(l.passed[i].owner)
 	}
+}
+
+// withheld ends the stream of a parent that is mute, or has chunks and sends none,
+// when no other sends any. It is done in its turn: the core may be amid an event.
+func (l *loop) withheld(parent wire.Overlay) {
+	l.c.box.post(func() {
+		for _, s := range l.streams {
+			if s.overlay != parent || s.inbound {
+				continue
+			}
+			l.c.n.counts.add(countWithheld)
+			l.c.log.Warn("parent dropped: nothing comes from it", "peer", parent.String())
+			s.reset(network.StreamNoError)
+			l.ended(s, tree.CauseReset)
+			return
+		}
+	})
 }
 
 // settles is what the actions under way settle in one feed.

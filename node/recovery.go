@@ -67,7 +67,7 @@ func (l *loop) regrouped() {
 	ev := order.Sources{}
 	for i := range v.Parents {
 		if p := &v.Parents[i]; !p.Foreign {
-			ev.Parents = append(ev.Parents, order.Source{Peer: p.Peer, Broker: p.Broker})
+			ev.Parents = append(ev.Parents, order.Source{Peer: p.Peer, Broker: p.Broker, RTT: p.RTT})
 		}
 	}
 	ev.Entry = len(otherEntries(&v)) > 0

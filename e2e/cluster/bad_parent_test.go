@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -79,4 +80,67 @@ func fedWithout(m, bad *cluster.Member) bool {
 		}
 	}
 	return others >= 2
+}
+
+// TestAllParentsMute mutes two relays at the same moment, and with them all that
+// some node hears: it has nothing to compare, and finds out all the same.
+func TestAllParentsMute(t *testing.T) {
+	c := cluster.New(t, transports["tcp"], 3)
+	muffles := make(map[*cluster.Member]*cluster.Muffle)
+	for range 3 {
+		m, muffle := c.JoinMuffled(t, c.Broker(), 6)
+		c.AwaitSettled(t)
+		muffles[m] = muffle
+	}
+	for range 8 {
+		c.Join(t, c.Broker(), 4)
+		c.AwaitSettled(t)
+	}
+	bad := allHeard(c, muffles)
+	if len(bad) != 2 {
+		t.Fatal("no node hears two relays of the broker alone")
+	}
+	stop := c.StartLoad(t, 100)
+	time.Sleep(time.Second) // of good behaviour
+	for _, m := range bad {
+		muffles[m].Mute()
+	}
+	since := time.Now()
+	cluster.Eventually(t, 2*replaceLimit, "all hear somebody", func() (bool, string) {
+		deaf := 0
+		for _, m := range c.Nodes[1:] {
+			if !hearsOther(m, bad) {
+				deaf++
+			}
+		}
+		return deaf == 0, fmt.Sprintf("%d nodes hear only mute parents", deaf)
+	})
+	t.Logf("all heard somebody after %v", time.Since(since).Round(time.Millisecond))
+	c.AwaitAll(t, stop())
+}
+
+// allHeard are the parents of the first node that has two, both among muffles.
+func allHeard(c *cluster.Cluster, muffles map[*cluster.Member]*cluster.Muffle) (parents []*cluster.Member) {
+	for _, m := range c.Nodes[1:] {
+		parents = parents[:0]
+		for p := range muffles {
+			if m.HasParent(p.Node.Overlay()) {
+				parents = append(parents, p)
+			}
+		}
+		if len(parents) == 2 && len(m.View().Parents) == 2 {
+			return parents
+		}
+	}
+	return nil
+}
+
+// hearsOther says whether m has a parent that is not among bad.
+func hearsOther(m *cluster.Member, bad []*cluster.Member) bool {
+	for _, p := range m.View().Parents {
+		if !slices.ContainsFunc(bad, func(b *cluster.Member) bool { return b.Node.Overlay() == p.Peer }) {
+			return true
+		}
+	}
+	return false
 }

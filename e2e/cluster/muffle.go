@@ -15,12 +15,17 @@ import (
 
 // A Muffle is a host whose node withholds chunks from its children, whatever the
 // node itself does: the bad parent of a test. Handshakes and control frames pass,
-// so that nothing else gives it away.
+// so that nothing else gives it away, unless it is mute.
 type Muffle struct {
 	host.Host
 	every atomic.Int64
 	held  atomic.Int64
+	mute  atomic.Bool
 }
+
+// Mute has those who opened streams here get nothing any more from now on, be it
+// an answer; the connections stay.
+func (m *Muffle) Mute() { m.mute.Store(true) }
 
 // Withhold keeps back each every-th chunk from each child from now on: 1 all of
 // them, 0 none.
@@ -31,11 +36,28 @@ func (m *Muffle) Held() int64 { return m.held.Load() }
 
 // SetStreamHandler puts the filter on the streams that children open.
 func (m *Muffle) SetStreamHandler(id protocol.ID, handle network.StreamHandler) {
-	if id == node.ProtocolID {
-		plain := handle
+	plain := handle
+	switch id {
+	case node.ProtocolID:
 		handle = func(s network.Stream) { plain(&muffled{Stream: s, m: m}) }
+	case node.RecoverProtocolID:
+		handle = func(s network.Stream) { plain(&muted{Stream: s, m: m}) }
 	}
 	m.Host.SetStreamHandler(id, handle)
+}
+
+// muted is a stream of any kind to a host that may be mute.
+type muted struct {
+	network.Stream
+	m *Muffle
+}
+
+// Write passes b on, unless the host is mute.
+func (s *muted) Write(b []byte) (int, error) {
+	if s.m.mute.Load() {
+		return len(b), nil
+	}
+	return s.Stream.Write(b)
 }
 
 // muffled is one child's stream. Its node writes it from one goroutine at a time.
@@ -49,6 +71,9 @@ type muffled struct {
 
 // Write passes on the frames of b but those withheld.
 func (s *muffled) Write(b []byte) (int, error) {
+	if s.m.mute.Load() {
+		return len(b), nil
+	}
 	s.rest = append(s.rest, b...)
 	var pass []byte
 	for {

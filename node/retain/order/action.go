@@ -18,8 +18,8 @@ const (
 	// ActGap tells the application that the chunks of Range were not handed over
 	// in their place; some may still come, late. Void: they were never published.
 	ActGap
-	// ActWithheld says that the parent To has chunks that it does not send by
-	// itself, while no parent sends any: it is as good as gone.
+	// ActWithheld says that, while no parent sends anything, the parent To has chunks
+	// that it does not send by itself, or says nothing at all: it is as good as gone.
 	ActWithheld
 )
 

@@ -1,6 +1,10 @@
 package order
 
-import "treecast/wire"
+import (
+	"time"
+
+	"treecast/wire"
+)
 
 // A ChunkID names a chunk that the driver holds for this core, from the event
 // that brings it until the one action that gives it back.
@@ -40,7 +44,8 @@ type Heads struct {
 // Source is a parent that answers requests.
 type Source struct {
 	Peer   wire.Overlay
-	Broker bool // what it calls void is void
+	Broker bool          // what it calls void is void
+	RTT    time.Duration // of the link to it; 0 = not known
 }
 
 // Sources replaces what is known of those who can be asked.

@@ -23,13 +23,19 @@ const (
 	maxRest   = 8 * time.Second
 	// maxGrace is how long a parent that has newer chunks may take to send them.
 	maxGrace = time.Second
+	// helpWait, or 4 round trips, is how long all parents may be without an answer
+	// before an entry point is asked too, and muteWait, or 8, before they count as
+	// gone.
+	helpWait = 100 * time.Millisecond
+	muteWait = 400 * time.Millisecond
 )
 
 // A tail watches over the newest index. A gap shows that a chunk is missing; when
 // all parents fall silent at once there is no gap. So when chunks came at some
 // pace and then none does, each parent is asked once, for what lies behind the
 // newest index of that feed. One that has it, and still does not send it by
-// itself, withholds.
+// itself, withholds. If none of them answers at all, they are as mute as they
+// seem, and an entry point is asked meanwhile.
 //
 // A silence is asked about once: then an idle cohort is idle.
 type tail struct {
@@ -40,6 +46,8 @@ type tail struct {
 	since  time.Time         // when they were made
 	silent uint64            // n then
 	judge  time.Time         // when those that have newer chunks are judged; zero: none has
+	help   time.Time         // when an entry point is asked, while nobody has answered; zero: no more
+	mute   time.Time         // when those who have not answered are given up; zero: somebody has
 	rest   time.Duration     // after the next question
 	before time.Time         // nothing is asked earlier
 }
@@ -87,21 +95,33 @@ func (o *Feeds) askTail(now time.Time, out []Action) []Action {
 	t.silent, t.since, t.asked, t.judge = t.n, now, t.asked[:0], time.Time{}
 	t.rest = min(max(2*t.rest, firstRest), maxRest)
 	t.before = now.Add(t.rest)
+	t.help, t.mute = time.Time{}, time.Time{}
 	f := o.get(&t.owner)
 	if f == nil || o.cfg.Root {
 		return out
 	}
+	var far time.Duration
 	for _, p := range o.parents {
+		far = max(far, p.RTT)
 		if slices.ContainsFunc(o.asked, func(a asking) bool { return a.to == p.Peer }) {
 			continue // its answer to that will do
 		}
-		o.lastRequest++
-		span := wire.IndexRange{From: f.end, To: f.end + tailWidth - 1}
-		o.asked = append(o.asked, asking{o.lastRequest, p.Peer, f.owner, span})
+		out = o.question(f, p.Peer, out)
 		t.asked = append(t.asked, tailAsked{id: o.lastRequest, to: p.Peer, from: f.end})
-		out = append(out, Action{Kind: ActAsk, Request: o.lastRequest, To: p.Peer, Owner: f.owner, Range: span})
+	}
+	if len(t.asked) > 0 {
+		t.help = now.Add(max(helpWait, 4*far) + time.Duration(o.cfg.Rand.Int64N(int64(helpWait))))
+		t.mute = now.Add(max(muteWait, 8*far))
 	}
 	return out
+}
+
+// question asks one peer for what lies behind the newest index of a feed.
+func (o *Feeds) question(f *feed, to wire.Overlay, out []Action) []Action {
+	o.lastRequest++
+	span := wire.IndexRange{From: f.end, To: f.end + tailWidth - 1}
+	o.asked = append(o.asked, asking{o.lastRequest, to, f.owner, span})
+	return append(out, Action{Kind: ActAsk, Request: o.lastRequest, To: to, Owner: f.owner, Range: span})
 }
 
 // tailAnswered takes an answer about a silence. Newer chunks may have been on
@@ -109,7 +129,11 @@ func (o *Feeds) askTail(now time.Time, out []Action) []Action {
 func (o *Feeds) tailAnswered(now time.Time, ev *Answered) {
 	t := &o.tail
 	i := slices.IndexFunc(t.asked, func(a tailAsked) bool { return a.id == ev.Request })
-	if i < 0 || ev.End == nil || t.n != t.silent {
+	if i < 0 || ev.End == nil {
+		return
+	}
+	t.help, t.mute = time.Time{}, time.Time{}
+	if t.n != t.silent {
 		return
 	}
 	a := &t.asked[i]
@@ -122,33 +146,48 @@ func (o *Feeds) tailAnswered(now time.Time, ev *Answered) {
 	}
 }
 
-// judgeTail names the parents that have what they do not send.
+// judgeTail names the parents that have what they do not send, or that have not
+// said a word.
 func (o *Feeds) judgeTail(now time.Time, out []Action) []Action {
 	t := &o.tail
-	if t.judge.IsZero() || now.Before(t.judge) {
+	if t.n != t.silent { // there are chunks again
+		t.help, t.mute, t.judge = time.Time{}, time.Time{}, time.Time{}
 		return out
 	}
-	t.judge = time.Time{}
-	if t.n != t.silent {
+	if passed(t.help, now) {
+		t.help = time.Time{}
+		if f := o.get(&t.owner); f != nil && o.entry && !slices.ContainsFunc(o.asked, func(a asking) bool { return a.to == wire.Overlay{} }) {
+			out = o.question(f, wire.Overlay{}, out)
+		}
+	}
+	mute, withheld := passed(t.mute, now), passed(t.judge, now)
+	if !mute && !withheld {
 		return out
 	}
 	for _, a := range t.asked {
-		if a.has {
+		if a.has || mute {
 			t.rest, t.before = 0, time.Time{}
 			out = append(out, Action{Kind: ActWithheld, To: a.to})
 		}
 	}
-	t.asked = t.asked[:0]
+	t.help, t.mute, t.judge, t.asked = time.Time{}, time.Time{}, time.Time{}, t.asked[:0]
 	return out
 }
+
+// passed says whether a time that is set has come.
+func passed(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
 
 // tailDeadline is when the tail wants to be looked at; zero: never.
 func (o *Feeds) tailDeadline() (d time.Time) {
 	if o.cfg.Root || len(o.parents) == 0 {
 		return d
 	}
-	if d = o.tail.quiet(o.cfg.Wait); !o.tail.judge.IsZero() {
-		d = earlier(d, o.tail.judge)
+	t := &o.tail
+	d = t.quiet(o.cfg.Wait)
+	for _, at := range [...]time.Time{t.help, t.mute, t.judge} {
+		if !at.IsZero() {
+			d = earlier(d, at)
+		}
 	}
 	return d
 }

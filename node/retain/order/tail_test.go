@@ -55,6 +55,50 @@ func TestWithheld(t *testing.T) {
 	f.want()
 }
 
+// Neither parent says a word: an entry point helps out meanwhile.
+func TestMute(t *testing.T) {
+	f := quieted(t)
+	f.after(99 * time.Millisecond)
+	f.want()
+	f.answer(1, nil) // its stream ended, without an answer
+	f.after(101 * time.Millisecond)
+	f.want("ask 0 10-73")
+	f.recovered(10)
+	f.answer(2, &wire.RecoverEnd{Missing: ranges(11, 73)})
+	f.want("10")
+	f.after(199 * time.Millisecond)
+	f.want()
+	f.after(time.Millisecond)
+	f.want("withheld 1", "withheld 2")
+	f.answer(0, nil)
+	f.after(time.Hour)
+	f.want()
+}
+
+// One of them answers: then the other's silence means nothing.
+func TestOneAnswers(t *testing.T) {
+	f := quieted(t)
+	f.answer(1, &wire.RecoverEnd{Missing: ranges(10, 73)})
+	f.after(time.Minute)
+	f.want()
+}
+
+// Far parents have longer to answer.
+func TestFarAway(t *testing.T) {
+	f := newFeeds(t, order.Config{})
+	f.step(order.Sources{Entry: true, Parents: []order.Source{{Peer: left, RTT: 200 * time.Millisecond}, {Peer: right}}})
+	f.paced(0, 9, 20*time.Millisecond)
+	f.log = nil
+	f.after(250 * time.Millisecond)
+	f.want("ask 1 10-73", "ask 2 10-73")
+	f.after(799 * time.Millisecond)
+	f.want()
+	f.after(800 * time.Millisecond)
+	f.want("ask 0 10-73")
+	f.after(time.Millisecond)
+	f.want("withheld 1", "withheld 2")
+}
+
 // The second of two that have it sends nothing that is new.
 func TestBothWithhold(t *testing.T) {
 	f := quieted(t)
@@ -97,10 +141,11 @@ func TestBursts(t *testing.T) {
 	asked := 0
 	for burst := range uint64(60) {
 		f.paced(20*burst, 20*burst+19, time.Millisecond)
-		f.after(time.Second)
+		f.after(300 * time.Millisecond)
 		for ; asked < len(f.asks); asked++ {
 			f.answer(asked, &wire.RecoverEnd{Missing: ranges(f.asks[asked].Range.From, f.asks[asked].Range.To)})
 		}
+		f.after(700 * time.Millisecond)
 	}
 	if asked < 5 || asked > 12 {
 		t.Errorf("asked %d times in a minute", asked)
