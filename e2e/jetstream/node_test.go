@@ -25,10 +25,12 @@ import (
 // process is one `treecast node` of the built binary.
 type process struct {
 	*cluster.Process
-	Addrs   []string `json:"addrs"`
-	API     string   `json:"api"`
-	Ingress []string `json:"ingress"`
-	Sink    string   `json:"sink"`
+	PeerID    string   `json:"peer_id"`
+	Addrs     []string `json:"addrs"`
+	API       string   `json:"api"`
+	Ingress   []string `json:"ingress"`
+	Publisher string   `json:"publisher"`
+	Sink      string   `json:"sink"`
 }
 
 func startNode(t *testing.T, name, dir string, args ...string) *process {
