@@ -99,7 +99,7 @@ func powerCut(t *testing.T, seed uint64) error {
 			next[owner]++
 			s.Put(plane, owner, index, frames.Frame(message(index)), true)
 			if rng.IntN(3) == 0 {
-				s.Mark(plane, owner, index+1)
+				s.Mark(plane, owner, index+1, nil)
 			}
 			if rng.IntN(8) == 0 {
 				s.After(rng.IntN(2) == 0, func(error) {})

@@ -56,7 +56,7 @@ func (o *Feeds) Step(now time.Time, ev Event, out []Action) []Action {
 	case Void:
 		out = o.void(&ev, out)
 	case Restore:
-		o.restore(&ev)
+		out = o.restore(now, &ev, out)
 	case Answered:
 		out = o.answered(now, &ev, out)
 	case Tick:
@@ -225,11 +225,26 @@ func (o *Feeds) heads(now time.Time, ev *Heads, out []Action) []Action {
 	return out
 }
 
-// restore sets a feed to where it stood.
-func (o *Feeds) restore(ev *Restore) {
-	if f := o.add(&ev.Owner, ev.Next); f != nil {
-		f.old = ev.Next
+// restore sets a feed to where it stood. Its gaps have all their tries again.
+func (o *Feeds) restore(now time.Time, ev *Restore, out []Action) []Action {
+	f := o.add(&ev.Owner, ev.Next)
+	if f == nil {
+		return out
 	}
+	f.old = ev.Next
+	if o.cfg.Root {
+		return out
+	}
+	low := ev.Next - min(ev.Next, uint64(o.cfg.Width))
+	for _, r := range ev.Open {
+		if r.To < low || r.From > r.To || r.To >= ev.Next {
+			continue
+		}
+		low = max(low, r.From)
+		o.missing(f, low, r.To+1, gap{at: now, entryAt: o.entryAt(now), reported: true})
+		low = r.To + 1
+	}
+	return o.bound(f, out)
 }
 
 // sources takes the parents there are now. Gaps that nobody was left to ask for

@@ -421,6 +421,58 @@ func TestRestart(t *testing.T) {
 	f.want("drop 12", "drop 13")
 }
 
+// What was passed by before a restart is asked for again, at an entry point too, and
+// comes late; what lies too deep, above the mark or backwards is not.
+func TestRestartOpen(t *testing.T) {
+	f := newFeeds(t, order.Config{Width: 100})
+	f.step(order.Restore{Owner: alice, Next: 200, Open: []wire.IndexRange{
+		{From: 10, To: 20}, {From: 90, To: 101}, {From: 150, To: 150}, {From: 160, To: 155}, {From: 199, To: 200},
+	}})
+	if first, ok := f.o.Passed(alice); !ok || first != 100 {
+		t.Errorf("still recovered: %d, %v", first, ok)
+	}
+	f.after(time.Minute)
+	f.want()
+	f.parents(true, left)
+	f.want("ask 1 100-101")
+	f.arrive(wire.Overlay{}, 20, 101)
+	f.want("drop 20", "101 late")
+	f.answer(0, &wire.RecoverEnd{Missing: ranges(100, 100)})
+	f.want("ask 0 100-100", "ask 1 150-150")
+	f.arrive(left, 200)
+	f.want("200")
+	f.arrive(wire.Overlay{}, 100, 150)
+	f.want("100 late", "150 late")
+	f.answer(1, &wire.RecoverEnd{})
+	f.answer(2, &wire.RecoverEnd{})
+	if first, ok := f.o.Passed(alice); ok {
+		t.Errorf("still recovered: %d", first)
+	}
+	f.arrive(left, 100)
+	f.want("drop 100")
+	f = newFeeds(t, order.Config{Root: true})
+	f.step(order.Restore{Owner: alice, Next: 9, Open: ranges(3, 4)})
+	if first, ok := f.o.Passed(alice); ok {
+		t.Errorf("a root recovers %d", first)
+	}
+}
+
+// Of the gaps at a restart no more than the bound go on, the highest.
+func TestRestartOpenBound(t *testing.T) {
+	f := newFeeds(t, order.Config{Gaps: 3})
+	var open []wire.IndexRange
+	for i := range uint64(5) {
+		open = append(open, wire.IndexRange{From: 10 * i, To: 10*i + 1})
+	}
+	f.step(order.Restore{Owner: alice, Next: 200, Open: open})
+	if got := f.o.Pending(alice, wire.IndexRange{To: 199}, nil); !slices.Equal(got, open[2:]) {
+		t.Errorf("still recovered: %v", got)
+	}
+	f.want()
+	f.arrive(left, 200)
+	f.want("200")
+}
+
 // Deeper than the width nothing is asked for.
 func TestWidth(t *testing.T) {
 	f := newFeeds(t, order.Config{Width: 10})
