@@ -343,7 +343,6 @@ func TestGapAcrossRestart(t *testing.T) {
 	if got := c.Progress(nil); len(got) != 1 || got[0].Begin != 1 || got[0].Next != 4 || got[0].Firm != 1 {
 		t.Errorf("progress after the restart: %+v", got)
 	}
-	sub = withGaps(t, c)
 	attached(t, c, 1)
 	cut(edge) // what is published now can only be recovered
 	for i := range 2 {

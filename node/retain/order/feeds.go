@@ -158,7 +158,7 @@ func (o *Feeds) arrived(now time.Time, ev *Arrived, out []Action) []Action {
 	if ev.Index >= f.end {
 		out = o.open(now, f, f.end, ev.Index, ev.From, out)
 		f.end = ev.Index + 1
-	} else if !o.fill(f, ev.Index) && ev.Index < f.old {
+	} else if !o.fill(f, ev.Index) && f.before(ev.Index) {
 		return append(out, Action{Kind: ActDrop, Chunk: ev.Chunk})
 	}
 	switch {
@@ -241,10 +241,17 @@ func (o *Feeds) restore(now time.Time, ev *Restore, out []Action) []Action {
 			continue
 		}
 		low = max(low, r.From)
+		f.open = append(f.open, wire.IndexRange{From: low, To: r.To})
 		o.missing(f, low, r.To+1, gap{at: now, entryAt: o.entryAt(now), reported: true})
 		low = r.To + 1
 	}
+	f.open = f.open[max(0, len(f.open)-o.cfg.Gaps):]
 	return o.bound(f, out)
+}
+
+// before says whether a chunk was handed over before a restart.
+func (f *feed) before(index uint64) bool {
+	return index < f.old && !slices.ContainsFunc(f.open, func(r wire.IndexRange) bool { return r.Has(index) })
 }
 
 // sources takes the parents there are now. Gaps that nobody was left to ask for

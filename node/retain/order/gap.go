@@ -25,7 +25,7 @@ type gap struct {
 	newer   wire.Overlay
 	asked   []wire.Overlay // in this round; the zero overlay is an entry point
 	tries   int
-	// entryTried: an entry point has been asked.
+	// entryTried: an entry point has answered, or failed often enough.
 	entryTried bool
 	pending    int
 	cut        int

@@ -448,8 +448,14 @@ func TestRestartOpen(t *testing.T) {
 	if first, ok := f.o.Passed(alice); ok {
 		t.Errorf("still recovered: %d", first)
 	}
-	f.arrive(left, 100)
-	f.want("drop 100")
+	f.arrive(left, 99)
+	f.want("drop 99")
+	f = newFeeds(t, order.Config{Tries: 1})
+	f.step(order.Restore{Owner: alice, Next: 9, Open: ranges(3, 4)})
+	f.parents(false, left)
+	f.answer(0, missing(3, 4))
+	f.arrive(left, 4, 5)
+	f.want("ask 1 3-4", "4 late", "drop 5") // it was given up, and comes all the same
 	f = newFeeds(t, order.Config{Root: true})
 	f.step(order.Restore{Owner: alice, Next: 9, Open: ranges(3, 4)})
 	if first, ok := f.o.Passed(alice); ok {
@@ -605,4 +611,56 @@ func TestEntryHasTheLastWord(t *testing.T) {
 	if _, still := f.o.Passed(alice); still {
 		t.Error("not given up")
 	}
+}
+
+// TestEntryThatFails: an entry point that does not answer has not spoken. It is asked
+// again, and given up in the end.
+func TestEntryThatFails(t *testing.T) {
+	for fails := range 5 {
+		f := newFeeds(t, order.Config{})
+		f.parents(true, left)
+		f.arrive(left, 0, 9)
+		at, entry := 0, 0
+		for ; at < 20; at++ {
+			for range 10 {
+				if len(f.asks) == at {
+					f.after(5 * time.Second)
+				}
+			}
+			if len(f.asks) == at {
+				break // given up
+			}
+			if f.asks[at].To == left {
+				f.answer(at, missing(1, 8))
+				continue
+			}
+			if entry++; entry <= fails {
+				f.answer(at, nil)
+				continue
+			}
+			f.arrive(wire.Overlay{}, 1, 2, 3, 4, 5, 6, 7, 8)
+			f.answer(at, &wire.RecoverEnd{})
+		}
+		if _, still := f.o.Passed(alice); still || at == 20 {
+			t.Errorf("%d failures, %d requests: not at an end", fails, at)
+		}
+		if want := min(fails+1, 4); entry != want {
+			t.Errorf("%d failures: entry point asked %d times, want %d; %q", fails, entry, want, f.log)
+		}
+	}
+}
+
+// TestAnswerBreaksOff: the rest of an answer that broke off is asked for where it
+// began, as often as it has brought something.
+func TestAnswerBreaksOff(t *testing.T) {
+	f := newFeeds(t, order.Config{Tries: 1})
+	f.parents(false, left)
+	f.arrive(left, 0, 9)
+	f.arrive(wire.Overlay{}, 1, 2, 3)
+	f.answer(0, nil)
+	f.arrive(wire.Overlay{}, 4)
+	f.answer(1, nil)
+	f.want("0", "ask 1 1-8", "1", "2", "3", "ask 1 4-8", "4", "ask 1 5-8")
+	f.answer(2, nil) // brought nothing
+	f.want("gap 5-8", "9")
 }
