@@ -170,7 +170,11 @@ func (l *loop) settled() {
 	l.passedBy(x.owner)
 	l.log.Settle(x.owner, x.low, next, x.late)
 	if l.c.n.retained != nil {
-		l.c.n.retained.Mark(l.c.topic, x.owner, next)
+		l.pending = l.pending[:0]
+		if next > 0 {
+			l.pending = l.order.Pending(x.owner, wire.IndexRange{To: next - 1}, l.pending)
+		}
+		l.c.n.retained.Mark(l.c.topic, x.owner, next, l.pending)
 	}
 }
 

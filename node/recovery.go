@@ -25,10 +25,11 @@ type recovery struct {
 	current     Message // the one that arrives
 	currentID   order.ChunkID
 	arrival     order.Arrived
-	acts        []order.Action // scratch of inOrder
-	settles     settles        // of the actions under way
-	passed      []passed       // feeds of which something passed by is still being recovered
-	recovered   tree.Recovered // scratch of answer
+	acts        []order.Action    // scratch of inOrder
+	settles     settles           // of the actions under way
+	passed      []passed          // feeds of which something passed by is still being recovered
+	pending     []wire.IndexRange // scratch of settled
+	recovered   tree.Recovered    // scratch of answer
 
 	asking  map[order.RequestID]context.CancelFunc
 	entry   int      // the next entry point to ask

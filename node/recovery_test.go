@@ -306,6 +306,81 @@ func TestGapAndLate(t *testing.T) {
 	eventually(t, "all buffers are back", func() bool { return broker.Stats().Buffers == 0 && leaf.Stats().Buffers == 0 })
 }
 
+// TestGapAcrossRestart closes a node while it recovers what it has passed by, and
+// starts it again: it goes on with that, and what comes is late.
+func TestGapAcrossRestart(t *testing.T) {
+	broker := start(t, node.Config{Recovery: order.Config{Hold: 50 * time.Millisecond}})
+	key := newKey(t)
+	spec := feed("gap across restart", key)
+	top := open(t, broker, spec, 0)
+	cfg := node.Config{
+		DataDir: filepath.Join(t.TempDir(), "edge"), Retain: node.Retain{Size: 64 << 20}, Listen: []string{loopbackTCP},
+		Recovery: order.Config{Hold: 50 * time.Millisecond, EntryWait: 100 * time.Millisecond, Tries: 1 << 20},
+	}
+	edge, err := node.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := join(t, edge, broker, spec.Topic, -1)
+	attached(t, c, 1)
+	sub := withGaps(t, c)
+	publish := func(i int) {
+		t.Helper()
+		if err := top.Publish(context.Background(), signed(t, key, spec.Topic, uint64(i), string(payload(i)))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	publish(0)
+	publish(3)
+	inOrder(t, sub, 0, 1)
+	gapFollows(t, sub, node.Gap{From: 1, To: 2})
+	inOrder(t, sub, 3, 1)
+	if err := edge.Close(); err != nil {
+		t.Fatal(err)
+	}
+	edge = start(t, cfg)
+	c = join(t, edge, broker, spec.Topic, -1)
+	if got := c.Progress(nil); len(got) != 1 || got[0].Begin != 1 || got[0].Next != 4 || got[0].Firm != 1 {
+		t.Errorf("progress after the restart: %+v", got)
+	}
+	attached(t, c, 1)
+	cut(edge) // what is published now can only be recovered
+	for i := range 2 {
+		publish(1 + i)
+	}
+	if err := edge.Close(); err != nil {
+		t.Fatal(err)
+	}
+	edge = start(t, cfg)
+	c = join(t, edge, broker, spec.Topic, -1)
+	eventually(t, "the gap is recovered", func() bool {
+		got := c.Progress(nil)
+		return len(got) == 1 && got[0].Firm == 4 && got[0].Late == 2
+	})
+	if n := c.Counters()[tree.CountRecovered]; n != 2 {
+		t.Errorf("%d recovered", n)
+	}
+	publish(4)
+	eventually(t, "nothing is lost", func() bool { return len(keptOf(t, c, wire.Owner(key.Owner()), 0, 4)) == 5 })
+}
+
+// keptOf are the indices that a node keeps.
+func keptOf(t testing.TB, c *node.Cohort, owner wire.Owner, from, to uint64) (list []uint64) {
+	t.Helper()
+	var p retain.Page
+	for from <= to {
+		next, err := c.Read(owner, from, to, &p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range p.Chunks {
+			list = append(list, p.Chunks[i].Index)
+		}
+		from = next
+	}
+	return list
+}
+
 // TestConfirmedIsStored looks into the store of a node that confirmed chunks.
 func TestConfirmedIsStored(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "node")

@@ -69,8 +69,13 @@ func (n *Node) restore(topic wire.Topic, log *retain.Log) (r restored, err error
 			if f.Last >= maxRestored && next <= f.Last-maxRestored {
 				next = f.Last - maxRestored + 1
 			}
-			r.feeds = append(r.feeds, order.Restore{Owner: f.Owner, Next: next})
-			log.Settle(f.Owner, next, next, 0)
+			low := next
+			if len(f.Open) > 0 { // whoever follows the feed waits for it, as before
+				low = min(low, f.Open[0].From)
+				log.Passed(f.Owner, low, false)
+			}
+			r.feeds = append(r.feeds, order.Restore{Owner: f.Owner, Next: next, Open: f.Open})
+			log.Settle(f.Owner, low, next, 0)
 			r.known = append(r.known, wire.Head{Owner: f.Owner, Index: f.Last})
 			if next <= f.Last {
 				if r.chunks, err = n.stored(r.chunks, topic, log, f.Owner, next, f.Last); err != nil {
@@ -125,6 +130,9 @@ func (l *loop) restore(r *restored) {
 		l.step(tree.Known{Heads: l.known})
 	}
 	for _, f := range r.feeds {
+		if len(f.Open) > 0 { // as the log was told
+			l.passed = append(l.passed, passed{f.Owner, f.Open[0].From})
+		}
 		l.inOrder(f)
 	}
 	for _, m := range r.chunks {

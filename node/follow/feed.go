@@ -37,7 +37,9 @@ type feed struct {
 
 // newFeed makes the feed of an owner that was not known yet, from the stored
 // position. A name that follows the cohort from now on starts at what comes next;
-// for another one a feed without a position is one that began since.
+// for another one a feed without a position is one that began since. Where that was
+// nobody knows after a restart: the first chunks may be a gap that the node went
+// over before. So what lies below the start stays open.
 func (f *Follower) newFeed(topic wire.Topic, r *reading, p *retain.Progress, isNew bool) (*feed, error) {
 	fd := &feed{topic: topic, owner: p.Owner, reading: r, late: p.Late, busy: make(map[uint64]struct{})}
 	var known bool
@@ -45,7 +47,7 @@ func (f *Follower) newFeed(topic wire.Topic, r *reading, p *retain.Progress, isN
 	switch {
 	case known:
 	case isNew:
-		fd.cursor.Next = p.Next
+		fd.cursor.Next, fd.cursor.From = p.Next, p.Next
 	default:
 		fd.cursor.Next = p.Begin
 		first, ok, err := r.source.First(p.Owner)
@@ -55,10 +57,14 @@ func (f *Follower) newFeed(topic wire.Topic, r *reading, p *retain.Progress, isN
 		if ok {
 			fd.cursor.Next = min(first, p.Begin)
 		}
+		low := fd.cursor.Next - min(fd.cursor.Next, deepest)
+		fd.cursor.From = low
+		if low < fd.cursor.Next {
+			fd.cursor.Holes = []wire.IndexRange{{From: low, To: fd.cursor.Next - 1}}
+		}
 	}
 	fd.read = fd.cursor.Next
 	if !known {
-		fd.cursor.From = fd.cursor.Next
 		f.mu.Lock()
 		f.put(fd)
 		f.mu.Unlock()

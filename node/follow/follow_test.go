@@ -123,6 +123,72 @@ func TestLateChunk(t *testing.T) {
 	m.stop()
 }
 
+// A feed that begins with a gap, before its name has seen it or while that is away:
+// after a restart the node counts on what comes behind the gap alone, and still the
+// name gets what comes late.
+func TestLateBeginning(t *testing.T) {
+	m := newMachine(t, machine{})
+	f := m.opened("shop", follow.Options{})
+	one, two := newObject(t, "one", 10, "a"), newObject(t, "two", 9000, "a")
+	m.cohort.publish(alice, one, 0) // nothing of it is kept
+	m.cohort.publish(bob, two, 0)   // the rest is
+	closed(t, f)
+	for _, late := range []struct {
+		owner wire.Owner
+		*object
+	}{{alice, one}, {bob, two}} {
+		m.flush()
+		m.stop()
+		m.start()
+		f = m.opened("shop", follow.Options{})
+		nothing(t, m, f)
+		m.cohort.keep(late.owner, 0, late.chunks[0])
+		m.cohort.Settle(late.owner, 0, 1, 1)
+		expect(t, f, late.object)
+		closed(t, f)
+	}
+	if got := m.hub.Stats(); got.Gaps != 0 || got.Lag["shop"] != 0 {
+		t.Errorf("gaps %d, behind %v", got.Gaps, got.Lag)
+	}
+	m.stop()
+}
+
+// A new name is not owed what comes late from before it.
+func TestLateBeforeName(t *testing.T) {
+	m := newMachine(t, machine{})
+	one := newObject(t, "one", 100, "a")
+	m.cohort.publish(alice, one, 0)
+	f := m.opened("shop", follow.Options{})
+	nothing(t, m, f)
+	m.cohort.keep(alice, 0, one.chunks[0])
+	m.cohort.Settle(alice, 0, 1, 1)
+	nothing(t, m, f)
+	closed(t, f)
+	m.stop()
+}
+
+// A cohort that is joined again counts what is late from the start: a chunk that came
+// before the follower looked is not taken for one that it knows of.
+func TestLateAfterRejoin(t *testing.T) {
+	m := newMachine(t, machine{})
+	f := m.opened("shop", follow.Options{})
+	list := objects(t, "o", 2, 200)
+	for _, o := range list {
+		m.cohort.publish(alice, o, 0)
+	}
+	nothing(t, m, f)
+	for i, o := range list {
+		m.cohort.keep(alice, uint64(i), o.chunks[0])
+		m.cohort.Settle(alice, uint64(i), uint64(i)+1, 1)
+		expect(t, f, o)
+		m.hub.Remove(m.cohort)
+		m.flush()
+		m.cohort = m.join(plane)
+	}
+	closed(t, f)
+	m.stop()
+}
+
 // What was never published is done with.
 func TestVoid(t *testing.T) {
 	m := newMachine(t, machine{})

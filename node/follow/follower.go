@@ -170,6 +170,9 @@ func (f *Follower) refresh() error {
 			r.changed.Store(true)
 			f.signal()
 		})
+		for _, fd := range r.feeds { // the new source counts what is late from the start
+			f.reopen(fd)
+		}
 		if err := f.advanceFeeds(topic, r, f.h.cfg.Positions.Follow(f.name, topic)); err != nil {
 			return err
 		}

@@ -31,7 +31,7 @@ type sent struct {
 type world struct {
 	t       *rapid.T
 	m       *machine
-	f       *follow.Follower
+	f       *follow.Follower // nil: the name is away
 	all     map[[32]byte]*sent
 	order   [][32]byte
 	given   []*follow.Object // not acknowledged, in this session
@@ -40,13 +40,14 @@ type world struct {
 
 // TestRandomSessions publishes objects of all sizes, of which chunks are missing or
 // come late, from two owners; and takes and acknowledges them, in any order, in
-// sessions that are cut, over restarts and power cuts. Each whole object comes; again
-// only if it was not acknowledged; and those that were in order come in order.
+// sessions that are cut, over restarts, power cuts, and times when the name is away or
+// the node out of the cohort. Each whole object comes; again only if it was not
+// acknowledged; and those that were in order come in order.
 func TestRandomSessions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{t: t, all: make(map[[32]byte]*sent), highest: make(map[wire.Owner]uint64)}
 		w.m = newMachine(t, machine{fs: vfs.NewCrashableMem(), ring: retain.RingConfig{Min: 1 << 16, Max: 1 << 20}})
-		w.f = w.m.opened("shop", follow.Options{Window: 8})
+		w.open()
 		t.Repeat(map[string]func(*rapid.T){
 			"publish": w.publish,
 			"again":   w.publishAgain,
@@ -54,6 +55,8 @@ func TestRandomSessions(t *testing.T) {
 			"take":    w.take,
 			"ack":     w.ack,
 			"cut":     func(*rapid.T) { w.cut() },
+			"away":    func(*rapid.T) { w.away() },
+			"rejoin":  func(*rapid.T) { w.rejoin() },
 			"restart": w.restart,
 		})
 		w.finish()
@@ -124,6 +127,9 @@ func (s *sent) whole() bool {
 
 // take gives out what is at hand, some of it.
 func (w *world) take(t *rapid.T) {
+	if w.f == nil {
+		return
+	}
 	for range rapid.IntRange(1, 6).Draw(t, "objects") {
 		if !w.one(20 * time.Millisecond) {
 			return
@@ -181,36 +187,57 @@ func (w *world) acknowledge(i int) {
 	w.all[o.Frame.ContentID].acked = true
 }
 
+// open begins a session.
+func (w *world) open() { w.f = w.m.opened("shop", follow.Options{Window: 8}) }
+
+// away ends the session, if there is one.
+func (w *world) away() {
+	if w.f != nil {
+		closed(w.t, w.f)
+	}
+	w.f, w.given = nil, nil
+}
+
 // cut ends the session and begins another one.
 func (w *world) cut() {
-	closed(w.t, w.f)
-	w.given = nil
-	w.f = w.m.opened("shop", follow.Options{Window: 8})
+	w.away()
+	w.open()
+}
+
+// rejoin has the node leave the cohort and join it again, the session going on.
+func (w *world) rejoin() {
+	w.m.hub.Remove(w.m.cohort)
+	w.m.flush() // what a node left is on its disk before it joins again
+	w.m.cohort = w.m.join(plane)
 }
 
 // restart ends everything and starts it again; or the power goes after what was
-// kept and acknowledged was synced, as happens within a second.
+// kept and acknowledged was synced, as happens within a second. A name that was away
+// stays away.
 func (w *world) restart(t *rapid.T) {
+	there := w.f != nil
+	fs := w.m.fs
 	if rapid.Bool().Draw(t, "power cut") {
 		w.m.flush()
 		if err := w.m.positions.Sync(); err != nil {
 			w.t.Fatal(err)
 		}
-		fs := w.m.fs.(*vfs.MemFS).CrashClone(vfs.CrashCloneCfg{})
-		closed(w.t, w.f)
-		w.m.stop()
-		w.m.fs = fs
-	} else {
-		closed(w.t, w.f)
-		w.m.stop()
+		fs = w.m.fs.(*vfs.MemFS).CrashClone(vfs.CrashCloneCfg{})
 	}
+	w.away()
+	w.m.stop()
+	w.m.fs = fs
 	w.m.start()
-	w.given = nil
-	w.f = w.m.opened("shop", follow.Options{Window: 8})
+	if there {
+		w.open()
+	}
 }
 
 // finish takes all that is to come.
 func (w *world) finish() {
+	if w.f == nil {
+		w.open()
+	}
 	for missing := true; missing; {
 		for len(w.given) > 0 {
 			w.acknowledge(0)

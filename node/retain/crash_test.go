@@ -78,6 +78,50 @@ func TestConfirmedAlone(t *testing.T) {
 	}
 }
 
+// TestMarkBehindMessages: what waits to be written is more than one write takes, and
+// whenever the process ends, no mark tells of a message that was not written.
+func TestMarkBehindMessages(t *testing.T) {
+	fs := vfs.NewCrashableMem()
+	s, err := retain.OpenStore(retain.StoreConfig{FS: fs, Dir: "store", Size: 1 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const burst = 5000 // several writes
+	gate := make(chan struct{})
+	s.After(false, func(error) { <-gate }) // until all of it waits
+	var cuts []*vfs.MemFS
+	for i := range uint64(burst) {
+		s.Put(plane, alice, i, frames.Frame(message(i)), true)
+		s.Mark(plane, alice, i+1, nil)
+		if i%500 == 499 {
+			s.After(true, func(error) { cuts = append(cuts, fs.CrashClone(vfs.CrashCloneCfg{})) })
+		}
+	}
+	close(gate)
+	flush(t, s)
+	var last retain.Feed
+	for _, cut := range cuts {
+		again, err := retain.OpenStore(retain.StoreConfig{FS: cut, Dir: "store", Size: 1 << 30})
+		if err != nil {
+			t.Fatal(err)
+		}
+		feeds, err := again.Feeds(plane)
+		if err != nil || len(feeds) != 1 {
+			t.Fatalf("feeds %+v, %v", feeds, err)
+		}
+		if last = feeds[0]; last.Next > last.Last+1 {
+			t.Errorf("mark %d, last message %d", last.Next, last.Last)
+		}
+		if err := again.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(cuts) != burst/500 || last.Next != burst {
+		t.Errorf("%d cuts, the last with mark %d", len(cuts), last.Next)
+	}
+}
+
 func powerCut(t *testing.T, seed uint64) error {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	fs := vfs.NewCrashableMem()
@@ -99,7 +143,7 @@ func powerCut(t *testing.T, seed uint64) error {
 			next[owner]++
 			s.Put(plane, owner, index, frames.Frame(message(index)), true)
 			if rng.IntN(3) == 0 {
-				s.Mark(plane, owner, index+1)
+				s.Mark(plane, owner, index+1, nil)
 			}
 			if rng.IntN(8) == 0 {
 				s.After(rng.IntN(2) == 0, func(error) {})

@@ -11,7 +11,8 @@ import (
 //
 //	'a' | number 8                      what was written together, in order: a receipt
 //	'c' | topic 32 | owner 20 | index 8 a message
-//	'm' | topic 32 | owner 20           first index that was not settled: 8
+//	'm' | topic 32 | owner 20           a mark: first index that was not settled, 8;
+//	                                    repeated: from 8 | to 8, still recovered below
 //	'v' | topic 32 | owner 20 | from 8  a void range: its last index, 8
 const (
 	kindReceipt = 'a'

@@ -57,8 +57,8 @@ type Store struct {
 
 	mu      sync.Mutex
 	queue   []task
-	marks   map[feedKey]uint64 // to be written
-	waiting int64              // bytes of messages in queue
+	marks   map[feedKey]mark // to be written
+	waiting int64            // bytes of messages in queue
 	closed  bool
 	wake    chan struct{} // capacity 1
 	wg      sync.WaitGroup
@@ -97,7 +97,7 @@ func OpenStore(cfg StoreConfig) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("retain: open %s: %w", cfg.Dir, err)
 	}
-	s := &Store{cfg: cfg, db: db, marks: make(map[feedKey]uint64), wake: make(chan struct{}, 1)}
+	s := &Store{cfg: cfg, db: db, marks: make(map[feedKey]mark), wake: make(chan struct{}, 1)}
 	s.heads = make(map[feedKey]head)
 	if err := s.addUp(); err != nil {
 		return nil, errors.Join(fmt.Errorf("retain: open %s: %w", cfg.Dir, err), db.Close())
@@ -244,10 +244,11 @@ func (s *Store) Feeds(topic wire.Topic) (feeds []Feed, err error) {
 			break
 		}
 		f.Last = indexOf(it.Key())
-		f.Next, f.Marked, err = s.mark(&key)
+		m, marked, err := s.mark(&key)
 		if err != nil {
 			return nil, err
 		}
+		f.Next, f.Open, f.Marked = m.next, m.open, marked
 		feeds = append(feeds, f)
 		ok = it.SeekGE(after(key.append(nil, kindChunk)))
 	}
@@ -262,20 +263,20 @@ type Feed struct {
 	// was last written, if Marked.
 	Next   uint64
 	Marked bool
+	// Open are the ranges below Next that were still being recovered then.
+	Open []wire.IndexRange
 }
 
-func (s *Store) mark(k *feedKey) (next uint64, ok bool, err error) {
+func (s *Store) mark(k *feedKey) (m mark, ok bool, err error) {
 	value, closer, err := s.db.Get(k.append(nil, kindMark))
 	switch {
 	case errors.Is(err, pebble.ErrNotFound):
-		return 0, false, nil
+		return m, false, nil
 	case err != nil:
-		return 0, false, fmt.Errorf("retain: mark: %w", err)
+		return m, false, fmt.Errorf("retain: mark: %w", err)
 	}
-	if len(value) == 8 {
-		next, ok = binary.BigEndian.Uint64(value), true
-	}
-	return next, ok, closer.Close()
+	m, ok = parseMark(value)
+	return m, ok, closer.Close()
 }
 
 // Voids are the void ranges of a feed, in order.

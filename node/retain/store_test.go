@@ -69,7 +69,10 @@ func TestStore(t *testing.T) {
 	put(s, alice, 1, 2, 3, 7, 5, 3)
 	put(s, bob, 0)
 	s.Put(wire.Topic{8}, alice, 4, frames.Frame(message(4)), true)
-	s.Mark(plane, alice, 4)
+	open := []wire.IndexRange{{From: 0, To: 0}, {From: 2, To: 3}}
+	s.Mark(plane, alice, 3, []wire.IndexRange{{From: 1, To: 1}})
+	s.Mark(plane, alice, 4, open)
+	open[0].To = 9 // the store has its own
 	s.AddVoid(plane, alice, wire.IndexRange{From: 8, To: 1023})
 	flush(t, s)
 	for range 2 {
@@ -80,7 +83,7 @@ func TestStore(t *testing.T) {
 			t.Error(got)
 		}
 		feeds, err := s.Feeds(plane)
-		want := []retain.Feed{{Owner: alice, First: 1, Last: 7, Next: 4, Marked: true}, {Owner: bob}}
+		want := []retain.Feed{{Owner: alice, First: 1, Last: 7, Next: 4, Marked: true, Open: []wire.IndexRange{{}, {From: 2, To: 3}}}, {Owner: bob}}
 		if err != nil || fmt.Sprint(feeds) != fmt.Sprint(want) {
 			t.Errorf("feeds %v, want %v; %v", feeds, want, err)
 		}
@@ -174,7 +177,7 @@ func TestStoreManyWriters(t *testing.T) {
 			owner := wire.Owner{w}
 			for i := range uint64(200) {
 				s.Put(plane, owner, i, frames.Frame(message(i)), true)
-				s.Mark(plane, owner, i)
+				s.Mark(plane, owner, i, nil)
 				s.After(i%10 == 0, func(err error) {
 					if err == nil {
 						confirmed.Add(1)

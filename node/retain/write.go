@@ -70,17 +70,6 @@ func (s *Store) Put(topic wire.Topic, owner wire.Owner, index uint64, buf *wire.
 	return true
 }
 
-// Mark notes that all of a feed below next was handed over or reported. It is
-// written with the next messages, or soon.
-func (s *Store) Mark(topic wire.Topic, owner wire.Owner, next uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.marks) == 0 {
-		s.signal()
-	}
-	s.marks[feedKey{topic, owner}] = next
-}
-
 // AddVoid keeps a void range.
 func (s *Store) AddVoid(topic wire.Topic, owner wire.Owner, r wire.IndexRange) {
 	s.enqueue(task{feed: feedKey{topic, owner}, void: r, sync: true})
@@ -116,7 +105,7 @@ func (s *Store) run() {
 	defer timer.Stop()
 	var tasks []task
 	for {
-		var marks map[feedKey]uint64
+		var marks map[feedKey]mark
 		var end bool
 		tasks, marks, end = s.take(tasks[:0])
 		switch {
@@ -134,7 +123,12 @@ func (s *Store) run() {
 		case <-s.wake:
 			timer.Reset(lull)
 		case <-timer.C:
-			if marks := s.takeMarks(); len(marks) > 0 {
+			s.mu.Lock()
+			if len(s.queue) == 0 {
+				marks = s.takeMarks()
+			}
+			s.mu.Unlock()
+			if len(marks) > 0 {
 				s.write(nil, marks)
 			}
 			s.evict(time.Now())
@@ -143,9 +137,9 @@ func (s *Store) run() {
 	}
 }
 
-// take moves the first tasks of the queue to dst, and the marks if there are any
-// tasks or it is the end.
-func (s *Store) take(dst []task) (_ []task, marks map[feedKey]uint64, end bool) {
+// take moves the first tasks of the queue to dst, and the marks if these are all the
+// tasks there are, or it is the end: a mark tells of messages that came before it.
+func (s *Store) take(dst []task) (_ []task, marks map[feedKey]mark, end bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	size := 0
@@ -160,22 +154,15 @@ func (s *Store) take(dst []task) (_ []task, marks map[feedKey]uint64, end bool) 
 	clear(s.queue[rest:])
 	s.queue = s.queue[:rest]
 	s.waiting -= int64(size)
-	if n > 0 || s.closed {
-		marks, s.marks = s.marks, make(map[feedKey]uint64)
+	if len(s.queue) == 0 && (n > 0 || s.closed) {
+		marks = s.takeMarks()
 	}
 	return dst, marks, s.closed
 }
 
-func (s *Store) takeMarks() (marks map[feedKey]uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	marks, s.marks = s.marks, make(map[feedKey]uint64)
-	return marks
-}
-
 // write writes tasks and marks as one, brings the store back under its bounds and
 // then tells those who wait.
-func (s *Store) write(tasks []task, marks map[feedKey]uint64) {
+func (s *Store) write(tasks []task, marks map[feedKey]mark) {
 	b := s.db.NewBatch()
 	sync := false
 	r := receipt{time: time.Now().UnixNano()}
@@ -196,8 +183,8 @@ func (s *Store) write(tasks []task, marks map[feedKey]uint64) {
 		s.next++
 		s.bytes += r.bytes
 	}
-	for k, next := range marks {
-		err = errors.Join(err, b.Set(k.append(nil, kindMark), binary.BigEndian.AppendUint64(nil, next), nil))
+	for k, m := range marks {
+		err = errors.Join(err, b.Set(k.append(nil, kindMark), m.append(nil), nil))
 	}
 	how := pebble.NoSync
 	if sync {

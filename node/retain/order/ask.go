@@ -153,7 +153,7 @@ func (o *Feeds) judged(now time.Time, f *feed, i int, a *asking, v verdict, trus
 		g.pending++
 		g.at = now.Add(4 * o.cfg.Wait)
 		return out
-	case v == unsaid && g.cut < maxCut && g.span() != a.asked: // some of it came: go on there
+	case (v == unsaid || v == failed) && g.cut < maxCut && g.span() != a.asked: // some of it came: go on there
 		g.cut++
 		return out
 	case v == void:
@@ -163,9 +163,11 @@ func (o *Feeds) judged(now time.Time, f *feed, i int, a *asking, v verdict, trus
 	}
 	g.tries++
 	g.asked = append(g.asked, a.to)
-	g.entryTried = g.entryTried || a.to == wire.Overlay{}
 	// Parents that come and go keep the newest chunks alone: the last word is an
-	// entry point's.
+	// entry point's. One that cannot be reached, or is busy, has not spoken yet.
+	if a.to == (wire.Overlay{}) && (v != failed || g.tries >= 2*o.cfg.Tries) {
+		g.entryTried = true
+	}
 	if g.tries >= o.cfg.Tries && (g.entryTried || !o.entry) {
 		return o.settle(f, i, g.voids > 0, out)
 	}

@@ -61,11 +61,13 @@ type Void struct {
 	Range wire.IndexRange
 }
 
-// Restore tells where a feed stood before a restart: all below Next is settled.
-// It comes before all other events of that owner.
+// Restore tells where a feed stood before a restart: all below Next is settled, but
+// for the ranges of Open, which were passed by and go on being recovered; sorted and
+// disjoint. It comes before all other events of that owner.
 type Restore struct {
 	Owner wire.Owner
 	Next  uint64
+	Open  []wire.IndexRange
 }
 
 // Answered ends a request, after the chunks that it brought have arrived here or

@@ -12,7 +12,8 @@ type feed struct {
 	owner wire.Owner
 	next  uint64 // all below is settled
 	end   uint64 // above the highest index known, next or higher
-	old   uint64 // what lies below and in no gap was handed over before a restart
+	old   uint64 // what lies below was handed over before a restart, but for
+	open  []wire.IndexRange
 	gaps  []gap  // sorted; those below next were passed and are still tried
 	held  []held // sorted by index
 	first int    // of held; those before it are gone

@@ -63,7 +63,7 @@ func (o *Feeds) Step(now time.Time, ev Event, out []Action) []Action {
 	case Void:
 		out = o.void(&ev, out)
 	case Restore:
-		o.restore(&ev)
+		out = o.restore(now, &ev, out)
 	case Answered:
 		o.tailAnswered(now, &ev)
 		out = o.answered(now, &ev, out)
@@ -167,7 +167,7 @@ func (o *Feeds) arrived(now time.Time, ev *Arrived, out []Action) []Action {
 	if ev.Index >= f.end {
 		out = o.open(now, f, f.end, ev.Index, ev.From, out)
 		f.end = ev.Index + 1
-	} else if !o.fill(f, ev.Index) && ev.Index < f.old {
+	} else if !o.fill(f, ev.Index) && f.before(ev.Index) {
 		return append(out, Action{Kind: ActDrop, Chunk: ev.Chunk})
 	}
 	switch {
@@ -234,11 +234,33 @@ func (o *Feeds) heads(now time.Time, ev *Heads, out []Action) []Action {
 	return out
 }
 
-// restore sets a feed to where it stood.
-func (o *Feeds) restore(ev *Restore) {
-	if f := o.add(&ev.Owner, ev.Next); f != nil {
-		f.old = ev.Next
+// restore sets a feed to where it stood. Its gaps have all their tries again.
+func (o *Feeds) restore(now time.Time, ev *Restore, out []Action) []Action {
+	f := o.add(&ev.Owner, ev.Next)
+	if f == nil {
+		return out
 	}
+	f.old = ev.Next
+	if o.cfg.Root {
+		return out
+	}
+	low := ev.Next - min(ev.Next, uint64(o.cfg.Width))
+	for _, r := range ev.Open {
+		if r.To < low || r.From > r.To || r.To >= ev.Next {
+			continue
+		}
+		low = max(low, r.From)
+		f.open = append(f.open, wire.IndexRange{From: low, To: r.To})
+		o.missing(f, low, r.To+1, gap{at: now, entryAt: o.entryAt(now), reported: true})
+		low = r.To + 1
+	}
+	f.open = f.open[max(0, len(f.open)-o.cfg.Gaps):]
+	return o.bound(f, out)
+}
+
+// before says whether a chunk was handed over before a restart.
+func (f *feed) before(index uint64) bool {
+	return index < f.old && !slices.ContainsFunc(f.open, func(r wire.IndexRange) bool { return r.Has(index) })
 }
 
 // sources takes the parents there are now. Gaps that nobody was left to ask for

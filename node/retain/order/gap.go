@@ -25,7 +25,7 @@ type gap struct {
 	newer   wire.Overlay
 	asked   []wire.Overlay // in this round; the zero overlay is an entry point
 	tries   int
-	// entryTried: an entry point has been asked.
+	// entryTried: an entry point has answered, or failed often enough.
 	entryTried bool
 	pending    int
 	cut        int
@@ -63,20 +63,32 @@ func (o *Feeds) open(now time.Time, f *feed, from, index uint64, newer wire.Over
 	if len(o.parents) > 1 {
 		at = now.Add(o.cfg.Wait)
 	}
-	entryAt := now.Add(o.cfg.EntryWait)
-	if o.cfg.Rand != nil {
-		entryAt = entryAt.Add(time.Duration(o.cfg.Rand.Int64N(int64(o.cfg.EntryWait) + 1)))
-	}
+	entryAt := o.entryAt(now)
 	if width := uint64(o.cfg.Width); index-from > width {
 		o.insert(f, len(f.gaps), gap{from: from, to: index - width - 1, dead: true, reported: true})
 		out = report(f, wire.IndexRange{From: from, To: index - width - 1}, false, out)
 		from = index - width
 	}
-	for ; from < index; from += wire.MaxRecover {
-		to := min(from+wire.MaxRecover, index) - 1
-		o.insert(f, len(f.gaps), gap{from: from, to: to, at: at, entryAt: entryAt, newer: newer, dead: o.cfg.Root})
-	}
+	o.missing(f, from, index, gap{at: at, entryAt: entryAt, newer: newer, dead: o.cfg.Root})
 	return out
+}
+
+// missing makes gaps like g of the indices from from on and below index, each for one
+// request, behind all others.
+func (o *Feeds) missing(f *feed, from, index uint64, g gap) {
+	for ; from < index; from += wire.MaxRecover {
+		g.from, g.to = from, min(from+wire.MaxRecover, index)-1
+		o.insert(f, len(f.gaps), g)
+	}
+}
+
+// entryAt is when an entry point may be asked for what is missing now.
+func (o *Feeds) entryAt(now time.Time) time.Time {
+	at := now.Add(o.cfg.EntryWait)
+	if o.cfg.Rand != nil {
+		at = at.Add(time.Duration(o.cfg.Rand.Int64N(int64(o.cfg.EntryWait) + 1)))
+	}
+	return at
 }
 
 // bound forgets the lowest gaps of a feed that has too many.

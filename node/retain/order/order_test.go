@@ -423,6 +423,64 @@ func TestRestart(t *testing.T) {
 	f.want("drop 12", "drop 13")
 }
 
+// What was passed by before a restart is asked for again, at an entry point too, and
+// comes late; what lies too deep, above the mark or backwards is not.
+func TestRestartOpen(t *testing.T) {
+	f := newFeeds(t, order.Config{Width: 100})
+	f.step(order.Restore{Owner: alice, Next: 200, Open: []wire.IndexRange{
+		{From: 10, To: 20}, {From: 90, To: 101}, {From: 150, To: 150}, {From: 160, To: 155}, {From: 199, To: 200},
+	}})
+	if first, ok := f.o.Passed(alice); !ok || first != 100 {
+		t.Errorf("still recovered: %d, %v", first, ok)
+	}
+	f.after(time.Minute)
+	f.want()
+	f.parents(true, left)
+	f.want("ask 1 100-101")
+	f.arrive(wire.Overlay{}, 20, 101)
+	f.want("drop 20", "101 late")
+	f.answer(0, &wire.RecoverEnd{Missing: ranges(100, 100)})
+	f.want("ask 0 100-100", "ask 1 150-150")
+	f.arrive(left, 200)
+	f.want("200")
+	f.arrive(wire.Overlay{}, 100, 150)
+	f.want("100 late", "150 late")
+	f.answer(1, &wire.RecoverEnd{})
+	f.answer(2, &wire.RecoverEnd{})
+	if first, ok := f.o.Passed(alice); ok {
+		t.Errorf("still recovered: %d", first)
+	}
+	f.arrive(left, 99)
+	f.want("drop 99")
+	f = newFeeds(t, order.Config{Tries: 1})
+	f.step(order.Restore{Owner: alice, Next: 9, Open: ranges(3, 4)})
+	f.parents(false, left)
+	f.answer(0, missing(3, 4))
+	f.arrive(left, 4, 5)
+	f.want("ask 1 3-4", "4 late", "drop 5") // it was given up, and comes all the same
+	f = newFeeds(t, order.Config{Root: true})
+	f.step(order.Restore{Owner: alice, Next: 9, Open: ranges(3, 4)})
+	if first, ok := f.o.Passed(alice); ok {
+		t.Errorf("a root recovers %d", first)
+	}
+}
+
+// Of the gaps at a restart no more than the bound go on, the highest.
+func TestRestartOpenBound(t *testing.T) {
+	f := newFeeds(t, order.Config{Gaps: 3})
+	var open []wire.IndexRange
+	for i := range uint64(5) {
+		open = append(open, wire.IndexRange{From: 10 * i, To: 10*i + 1})
+	}
+	f.step(order.Restore{Owner: alice, Next: 200, Open: open})
+	if got := f.o.Pending(alice, wire.IndexRange{To: 199}, nil); !slices.Equal(got, open[2:]) {
+		t.Errorf("still recovered: %v", got)
+	}
+	f.want()
+	f.arrive(left, 200)
+	f.want("200")
+}
+
 // Deeper than the width nothing is asked for.
 func TestWidth(t *testing.T) {
 	f := newFeeds(t, order.Config{Width: 10})
@@ -555,4 +613,56 @@ func TestEntryHasTheLastWord(t *testing.T) {
 	if _, still := f.o.Passed(alice); still {
 		t.Error("not given up")
 	}
+}
+
+// TestEntryThatFails: an entry point that does not answer has not spoken. It is asked
+// again, and given up in the end.
+func TestEntryThatFails(t *testing.T) {
+	for fails := range 5 {
+		f := newFeeds(t, order.Config{})
+		f.parents(true, left)
+		f.arrive(left, 0, 9)
+		at, entry := 0, 0
+		for ; at < 20; at++ {
+			for range 10 {
+				if len(f.asks) == at {
+					f.after(5 * time.Second)
+				}
+			}
+			if len(f.asks) == at {
+				break // given up
+			}
+			if f.asks[at].To == left {
+				f.answer(at, missing(1, 8))
+				continue
+			}
+			if entry++; entry <= fails {
+				f.answer(at, nil)
+				continue
+			}
+			f.arrive(wire.Overlay{}, 1, 2, 3, 4, 5, 6, 7, 8)
+			f.answer(at, &wire.RecoverEnd{})
+		}
+		if _, still := f.o.Passed(alice); still || at == 20 {
+			t.Errorf("%d failures, %d requests: not at an end", fails, at)
+		}
+		if want := min(fails+1, 4); entry != want {
+			t.Errorf("%d failures: entry point asked %d times, want %d; %q", fails, entry, want, f.log)
+		}
+	}
+}
+
+// TestAnswerBreaksOff: the rest of an answer that broke off is asked for where it
+// began, as often as it has brought something.
+func TestAnswerBreaksOff(t *testing.T) {
+	f := newFeeds(t, order.Config{Tries: 1})
+	f.parents(false, left)
+	f.arrive(left, 0, 9)
+	f.arrive(wire.Overlay{}, 1, 2, 3)
+	f.answer(0, nil)
+	f.arrive(wire.Overlay{}, 4)
+	f.answer(1, nil)
+	f.want("0", "ask 1 1-8", "1", "2", "3", "ask 1 4-8", "4", "ask 1 5-8")
+	f.answer(2, nil) // brought nothing
+	f.want("gap 5-8", "9")
 }

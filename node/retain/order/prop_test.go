@@ -56,8 +56,31 @@ func TestRandomEvents(t *testing.T) {
 		}
 		peers := []wire.Overlay{left, right, root}
 		top := uint64(0)
+		before := map[uint64]bool{} // handed over before a restart
+		if rapid.Bool().Draw(t, "restarted") {
+			r := order.Restore{Owner: alice, Next: rapid.Uint64Range(1, 100).Draw(t, "next")}
+			for i := range r.Next {
+				before[i] = true
+			}
+			for from := uint64(0); from < r.Next && len(r.Open) < 6; from += 2 {
+				from += rapid.Uint64Range(0, 40).Draw(t, "from")
+				to := from + rapid.Uint64Range(0, 3).Draw(t, "length")
+				if to >= r.Next {
+					break
+				}
+				r.Open = append(r.Open, wire.IndexRange{From: from, To: to})
+				for ; from <= to; from++ {
+					if from+64 >= r.Next && seed%5 != 0 { // not too deep, and somebody to ask
+						m.reported[from] = true
+						delete(before, from)
+					}
+				}
+			}
+			top = r.Next
+			step(r)
+		}
 		arrive := func(i uint64) {
-			if m.arrived[i] {
+			if m.arrived[i] || before[i] {
 				return // the tree delivers each once
 			}
 			m.arrived[i] = true
