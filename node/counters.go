@@ -3,7 +3,7 @@ package node
 import "sync/atomic"
 
 // counter is one reason why the driver dropped or refused something (PROTOCOL
-// §10). The core has its own, see tree.Counter.
+// §10), or a thing that it did. The core has its own, see tree.Counter.
 type counter uint8
 
 const (
@@ -47,6 +47,7 @@ const (
 	countRecoverBusy
 	countLeft
 	countWithheld
+	countChecked
 	countOwnerKeys
 	countOwnerKeysDropped
 	numCounters
@@ -60,7 +61,7 @@ var counterNames = [numCounters]string{
 	"dial_unreachable", "dial_silent", "dial_broken", "hint_refused", "hint_recently_failed",
 	"subscription_slow", "reclaimed", "reports_dropped",
 	"gaps", "before_restart", "not_retained", "untracked",
-	"recover_asked", "recover_failed", "recover_answered", "recover_chunks_served", "recover_refused", "recover_busy", "left", "withheld",
+	"recover_asked", "recover_failed", "recover_answered", "recover_chunks_served", "recover_refused", "recover_busy", "left", "withheld", "checked",
 	"owner_keys", "owner_keys_dropped",
 }
 
@@ -68,6 +69,8 @@ var counterNames = [numCounters]string{
 type counters [numCounters]atomic.Uint64
 
 func (c *counters) add(k counter) { c[k].Add(1) }
+
+func (c *counters) addN(k counter, n int) { c[k].Add(uint64(n)) }
 
 func (c *counters) snapshot() map[string]uint64 {
 	m := make(map[string]uint64, numCounters)

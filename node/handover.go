@@ -132,7 +132,7 @@ func (l *loop) withheld(parent wire.Overlay) {
 			l.c.n.counts.add(countWithheld)
 			l.c.log.Warn("parent dropped: nothing comes from it", "peer", parent.String())
 			s.reset(network.StreamNoError)
-			l.ended(s, tree.CauseReset)
+			l.ended(s, tree.CauseMute)
 			return
 		}
 	})

@@ -185,6 +185,7 @@ func (v *verifier) work() {
 		}
 		v.mu.Unlock()
 		j.run(v.owners, &batch)
+		v.owners.counts.addN(countChecked, j.n)
 		j.owner.finish(j)
 	}
 }

@@ -184,9 +184,12 @@ func (c *Cohort) frame(now time.Time, ev *Frame, out []Action) []Action {
 
 // streamEnded forgets a stream and what hung on it.
 func (c *Cohort) streamEnded(now time.Time, ev StreamEnded, out []Action) []Action {
-	if c.parentOf(ev.Stream) != nil {
-		if ev.Cause == CauseSlow {
+	if p := c.parentOf(ev.Stream); p != nil {
+		switch ev.Cause {
+		case CauseSlow:
 			out = c.wasSlow(now, out)
+		case CauseMute:
+			c.avoidPeer(now, p.peer)
 		}
 		c.counters[CountHeals]++
 		return c.forgetParent(now, ev.Stream, out)

@@ -60,6 +60,7 @@ const (
 	CauseClosed                 // closed by the other end
 	CauseSlow                   // reset with code SLOW: this node read too slowly
 	CauseBad                    // this driver ended it: a frame did not decode
+	CauseMute                   // this driver ended it: nothing came that should have
 )
 
 // StreamEnded says that a stream is gone and will bring no further event. A

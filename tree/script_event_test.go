@@ -108,7 +108,7 @@ func (s *script) event(words []string) (tree.Event, error) {
 		return s.frame(stream(a.at(1)), &a)
 	case "ended":
 		cause, ok := map[string]tree.EndCause{
-			"reset": tree.CauseReset, "closed": tree.CauseClosed, "slow": tree.CauseSlow, "bad": tree.CauseBad,
+			"reset": tree.CauseReset, "closed": tree.CauseClosed, "slow": tree.CauseSlow, "bad": tree.CauseBad, "mute": tree.CauseMute,
 		}[a.at(2)]
 		if !ok {
 			return nil, fmt.Errorf("cause %q", a.at(2))

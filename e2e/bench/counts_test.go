@@ -50,14 +50,17 @@ func TestCounts(t *testing.T) {
 		t.Fatalf("tree of depth %v, %v parents a node", f["max_depth"], f["mean_parents"])
 	}
 	send(ctx, t, net, countChunks) // until pools and tables have their size
-	before, allocs := feeds(net), allocations()
+	before, allocs, checked := feeds(net), allocations(), checks(net)
 	send(ctx, t, net, countChunks)
 	after, more := feeds(net), allocations()
 	made := func(c class) float64 { return float64(more[c]-allocs[c]) / countChunks }
 
 	// The broker checks its own publications too.
-	if checks := made(classRecover); checks != countHosts {
-		t.Errorf("%v checks a chunk at %d nodes", checks, countHosts)
+	if n := checks(net) - checked; n != countHosts*countChunks {
+		t.Errorf("%d checks of %d chunks at %d nodes", n, countChunks, countHosts)
+	}
+	if n := made(classRecover); n > 0.01*countHosts {
+		t.Errorf("%v recoveries a chunk at %d nodes, although the owner's key is known", n, countHosts)
 	}
 	stayed := 0
 	for at, from := range before {
@@ -82,6 +85,14 @@ func TestCounts(t *testing.T) {
 	if own > maxOwn {
 		t.Errorf("%.3f allocations of our own a chunk and node, want at most %v", own, maxOwn)
 	}
+}
+
+// checks are the chunks that all nodes have checked.
+func checks(net *treeNet) (n uint64) {
+	for _, m := range net.members {
+		n += m.node.Stats().Counters["checked"]
+	}
+	return n
 }
 
 // A parentStream is one parent of one node.

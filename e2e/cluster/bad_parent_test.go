@@ -85,10 +85,10 @@ func fedWithout(m, bad *cluster.Member) bool {
 // TestAllParentsMute mutes two relays at the same moment, and with them all that
 // some node hears: it has nothing to compare, and finds out all the same.
 func TestAllParentsMute(t *testing.T) {
-	c := cluster.New(t, transports["tcp"], 3)
+	c := cluster.New(t, transports["tcp"], 4)
 	muffles := make(map[*cluster.Member]*cluster.Muffle)
-	for range 3 {
-		m, muffle := c.JoinMuffled(t, c.Broker(), 6)
+	for range 4 { // two remain, with room for all
+		m, muffle := c.JoinMuffled(t, c.Broker(), 12)
 		c.AwaitSettled(t)
 		muffles[m] = muffle
 	}
@@ -106,7 +106,7 @@ func TestAllParentsMute(t *testing.T) {
 		muffles[m].Mute()
 	}
 	since := time.Now()
-	cluster.Eventually(t, 2*replaceLimit, "all hear somebody", func() (bool, string) {
+	cluster.Eventually(t, 6*replaceLimit, "all hear somebody", func() (bool, string) {
 		deaf := 0
 		for _, m := range c.Nodes[1:] {
 			if !hearsOther(m, bad) {

@@ -192,7 +192,7 @@ func TestWorkedDeployment(t *testing.T) {
 		"--resume", "me", "--out", out, "--json")
 	cluster.Eventually(t, limit, "the consumers are there", func() (bool, string) {
 		_, body := ask(t, http.MethodGet, "http://"+nodes["edge-2"].API+"/metrics", "secret-of-api.token", nil)
-		return strings.Contains(body, "treecast_egress_lane_connected{"), ""
+		return strings.Contains(body, "\ntreecast_egress_consumers 1\n"), ""
 	})
 	for i := range objects {
 		if i == objects/2 {
