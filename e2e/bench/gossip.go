@@ -33,6 +33,7 @@ type gossipNet struct {
 	members []*gossipMember // the publisher first
 	books   atomic.Pointer[reader]
 	cfg     gossipConfig
+	owner   atomic.Pointer[soc.OwnerKey] // the publisher's, once it is known
 }
 
 type gossipMember struct {
@@ -132,7 +133,9 @@ func (g *gossipNet) add(i int) error {
 	return nil
 }
 
-// check is the same check of a chunk as a tree's node makes.
+// check is the same check of a chunk as a tree's node makes, the owner's key being
+// known after the first. Its validators see one message at a time, so its batches
+// are of one.
 func (g *gossipNet) check(_ context.Context, _ peer.ID, msg *pubsub.Message) bool {
 	var b wire.Broadcast
 	if b.Parse(msg.Data) != nil || b.Kind != wire.KindSoc {
@@ -142,9 +145,15 @@ func (g *gossipNet) check(_ context.Context, _ peer.ID, msg *pubsub.Message) boo
 	if !slices.Equal(b.Soc.Owner, owner[:]) {
 		return false
 	}
-	c := soc.Chunk{ID: b.Soc.ID, Owner: b.Soc.Owner, Signature: b.Soc.Signature, Span: b.Soc.Span, Payload: b.Soc.Payload}
-	_, err := soc.Verify(&c)
-	return err == nil
+	checks := [1]soc.Check{{
+		Chunk: soc.Chunk{ID: b.Soc.ID, Owner: b.Soc.Owner, Signature: b.Soc.Signature, Span: b.Soc.Span, Payload: b.Soc.Payload},
+		Key:   g.owner.Load(),
+	}}
+	soc.VerifyBatch(checks[:])
+	if key := checks[0].NewKey(); key != nil {
+		g.owner.CompareAndSwap(nil, key)
+	}
+	return checks[0].Err == nil
 }
 
 func (g *gossipNet) deliver(sub int, data []byte) {
