@@ -91,7 +91,12 @@ func TestRetainingNodeKilled(t *testing.T) {
 	broker := cluster.StartNode(t, treecast, "broker", args...)
 	owner := ownerOf(t, broker.Publisher)
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &submission{set: set, submitter: &plane.Submitter{Topic: "tm_plane", URL: func() string { return "http://" + api + "/submit" }}}
+	var looking sync.RWMutex // held while nothing new shall be submitted
+	s := &submission{set: set, submitter: &plane.Submitter{Topic: "tm_plane", URL: func() string {
+		looking.RLock()
+		defer looking.RUnlock()
+		return "http://" + api + "/submit"
+	}}}
 	var done sync.WaitGroup
 	done.Go(func() { s.submit(ctx, workers) }) // ends with ctx
 	defer done.Wait()
@@ -109,7 +114,11 @@ func TestRetainingNodeKilled(t *testing.T) {
 		for _, seq := range answers {
 			last = max(last, seq)
 		}
-		have, void := keeps(t, broker, owner, last-1)
+		have, void := func() (map[uint64]bool, []wire.IndexRange) {
+			looking.Lock() // a fast machine would be through with all before the last kill
+			defer looking.Unlock()
+			return keeps(t, broker, owner, last-1)
+		}()
 		for i, seq := range answers {
 			if seq > 0 && !have[seq-1] {
 				t.Errorf("object %d was confirmed under %d, which is not kept", i, seq)
