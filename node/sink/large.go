@@ -70,6 +70,9 @@ func (x *session) put(ctx context.Context, name string, payload []byte) error {
 	if err != nil {
 		return err
 	}
+	// From here the object may be there although nobody tells, so its chunks stay:
+	// to remove them would leave an object that cannot be read.
+	x.s.partial = ""
 	_, err = x.c.js.PublishMsg(ctx, &nats.Msg{
 		Subject: "$O." + target + ".M." + base64.URLEncoding.EncodeToString([]byte(name)),
 		Header:  nats.Header{jetstream.MsgRollup: {jetstream.MsgRollupSubject}},
@@ -78,7 +81,6 @@ func (x *session) put(ctx context.Context, name string, payload []byte) error {
 	if err != nil {
 		return err
 	}
-	x.s.partial = ""
 	x.s.counted.large.Add(1)
 	return nil
 }
@@ -110,8 +112,8 @@ func (x *session) putChunks(ctx context.Context, subject string, payload []byte,
 	return n, nil
 }
 
-// purgePartial removes the chunks of a put that failed. Those of a node that was
-// killed nobody knows of.
+// purgePartial removes the chunks of a put that failed before it could have become
+// an object. Those of a node that was killed nobody knows of.
 func (x *session) purgePartial(ctx context.Context) error {
 	if x.s.partial == "" {
 		return nil
