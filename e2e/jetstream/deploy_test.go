@@ -171,7 +171,7 @@ func TestWorkedDeployment(t *testing.T) {
 	ingress := d.start(t, "ingress")
 	peers := map[string]string{
 		"INGRESS_PEER_ID": ingress.PeerID, "PUBLISHER_ADDRESS": ingress.Publisher,
-		" beef@/dns4/relay-1/tcp/9001/p2p/RELAY_1_PEER_ID": "", // the entry that is taken out for now
+		" beef@/dns4/relay-1/tcp/9001/p2p/RELAY_1_PEER_ID": "", // left out at first
 	}
 	d.join(t, peers)
 	relay := d.start(t, "relay-1")
