@@ -16,6 +16,10 @@
 // and passed. Meanwhile, and for a while after, the gap's chunks are asked for
 // at the parents and at last at an entry point, one request at a time each.
 //
+// A gap needs a newer chunk to show it. When the chunks of all parents stop at
+// once, the parents are asked what lies behind the newest one; those that keep it
+// back, or that say nothing, are named in [ActWithheld].
+//
 // The package believes nobody: that an index exists is known from a verified
 // chunk, or claimed by a parent's head, which costs some requests if it is a lie
 // and moves nothing.
