@@ -73,14 +73,16 @@ func (c *Check) NewKey() *OwnerKey {
 	return key
 }
 
-// batch is what checks against known keys need.
+// batch is what checks together need.
 type batch struct {
-	signatures [curve.BatchSize]curve.Check
-	of         [curve.BatchSize]*Check
+	exam
+	signatures [BatchSize]curve.Check
+	of         [BatchSize]*Check
 	n          int
+	one        [1]Check // Verify's
 }
 
-var batches = sync.Pool{New: func() any { return new(batch) }}
+var batches = sync.Pool{New: func() any { return &batch{exam: exam{trees: newTrees(pairWidth())}} }}
 
 // VerifyBatch checks chunks as Verify does, and gives exactly its answers. Chunks
 // of owners whose Key is given are checked against it, some at a time, which is
@@ -92,25 +94,24 @@ var batches = sync.Pool{New: func() any { return new(batch) }}
 func VerifyBatch(checks []Check) {
 	b := batches.Get().(*batch)
 	defer batches.Put(b)
-	for i := range checks {
-		c := &checks[i]
-		c.point = [uncompressedSize]byte{}
-		if c.CAC, c.digest, c.Err = examine(&c.Chunk); c.Err != nil {
-			continue
+	for len(checks) > 0 {
+		k := min(len(checks), BatchSize)
+		b.examine(checks[:k])
+		for i := range checks[:k] {
+			switch c := &checks[i]; {
+			case c.Err != nil:
+			case c.Key == nil || c.Key.owner != Owner(c.Chunk.Owner):
+				c.recover()
+			default:
+				b.add(c)
+			}
 		}
-		if c.Key == nil || c.Key.owner != Owner(c.Chunk.Owner) {
-			c.recover()
-			continue
-		}
-		b.add(c)
-		if b.n == len(b.of) {
-			b.finish()
-		}
+		b.finish()
+		checks = checks[k:]
 	}
-	b.finish()
 }
 
-// recover is the part of Verify that follows examine.
+// recover is what follows examine where the key is not known.
 func (c *Check) recover() {
 	c.point, c.Err = recoverAs((*Owner)(c.Chunk.Owner), &c.digest, (*[SigSize]byte)(c.Chunk.Signature))
 	if c.Err != nil {

@@ -1,6 +1,9 @@
 package soc
 
-import "fmt"
+import (
+	"fmt"
+	"sync"
+)
 
 // treeLevels is the height of the Merkle tree over MaxPayload / SegmentSize
 // segments.
@@ -24,7 +27,11 @@ var zeroRoots = func() (z [treeLevels + 1]Hash) {
 // longer one, as no root of a part may pass for the root of the whole. Bytes
 // from outside go through CheckCanonical first.
 func BMT(payload []byte) Hash {
-	return bmt(payload, pairWidth())
+	t := getTrees()
+	defer putTrees(t)
+	t.grow(0, payload)
+	t.finish(1)
+	return *t.root(0)
 }
 
 // CACAddress is the address of a content-addressed chunk: keccak256(span ||
@@ -36,36 +43,67 @@ func CACAddress(span, payload []byte) Hash {
 	return Keccak256(span, root[:])
 }
 
-// bmt is BMT by up to width pairs at once: 1, 2, or 4 where hasPairs4.
-func bmt(payload []byte, width int) Hash {
+// trees are the Merkle trees of some payloads, which grow together: where one has
+// too few pairs left to fill the machine's width, others fill it.
+type trees struct {
+	mixer mixer
+	nodes [BatchSize][MaxPayload / 2]byte // of one level
+	n     [BatchSize]int                  // nodes of that level
+}
+
+var treesPool = sync.Pool{New: func() any { return newTrees(pairWidth()) }}
+
+// newTrees makes trees for a machine that hashes up to width pairs at once.
+func newTrees(width int) *trees {
+	t := &trees{mixer: mixer{width: width}}
+	if width == 1 {
+		t.mixer.sponge = newSponge()
+	}
+	return t
+}
+
+func getTrees() *trees  { return treesPool.Get().(*trees) }
+func putTrees(t *trees) { treesPool.Put(t) }
+
+// grow makes the lowest level of tree i. It reads the payload in place and does not
+// keep it.
+func (t *trees) grow(i int, payload []byte) {
 	if len(payload) > MaxPayload {
 		panic(fmt.Sprintf("soc: BMT of %d bytes", len(payload)))
 	}
-	if len(payload) == 0 {
-		return zeroRoots[treeLevels]
-	}
-	s := getSponge()
-	defer putSponge(s)
-
-	// The lowest level reads the payload in place; only a last incomplete pair
-	// is copied to be padded.
-	var nodes [MaxPayload / 2]byte
-	full := len(payload) / pairSize
-	hashPairs(s, nodes[:], payload, full, width)
-	n := full
-	if rest := payload[full*pairSize:]; len(rest) > 0 {
-		var last [pairSize]byte
-		copy(last[:], rest)
-		hashPairs(s, nodes[n*SegmentSize:], last[:], 1, width)
+	n := len(payload) / pairSize
+	t.mixer.pairs(t.nodes[i][:], payload, n)
+	if rest := payload[n*pairSize:]; len(rest) > 0 {
+		t.mixer.add((*Hash)(t.nodes[i][n*SegmentSize:]), rest, zeros[len(rest):])
 		n++
 	}
-	for h := 1; h < treeLevels; h++ {
-		if n%2 == 1 {
-			copy(nodes[n*SegmentSize:], zeroRoots[h][:])
-			n++
-		}
-		n /= 2
-		hashPairs(s, nodes[:], nodes[:], n, width)
-	}
-	return Hash(nodes[:SegmentSize])
+	t.n[i] = n
 }
+
+// zeros pads the last pair of a payload.
+var zeros [pairSize]byte
+
+// finish makes the other levels of the first k trees, all of which have grown.
+func (t *trees) finish(k int) {
+	t.mixer.flush()
+	for h := 1; h < treeLevels; h++ {
+		for i := range k {
+			nodes, n := t.nodes[i][:], t.n[i]
+			if n%2 == 1 {
+				copy(nodes[n*SegmentSize:], zeroRoots[h][:])
+				n++
+			}
+			t.n[i] = n / 2
+			t.mixer.pairs(nodes, nodes, n/2)
+		}
+		t.mixer.flush()
+	}
+	for i := range k {
+		if t.n[i] == 0 { // of no payload at all
+			*t.root(i) = zeroRoots[treeLevels]
+		}
+	}
+}
+
+// root is the root of tree i, until the next one grows.
+func (t *trees) root(i int) *Hash { return (*Hash)(t.nodes[i][:]) }

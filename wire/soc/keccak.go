@@ -30,10 +30,12 @@ type sponge struct {
 	out   Hash
 }
 
-var sponges = sync.Pool{New: func() any {
+var sponges = sync.Pool{New: func() any { return newSponge() }}
+
+func newSponge() *sponge {
 	h := sha3.NewLegacyKeccak256()
 	return &sponge{state: h, read: h.(io.Reader)}
-}}
+}
 
 func getSponge() *sponge  { return sponges.Get().(*sponge) }
 func putSponge(s *sponge) { sponges.Put(s) }

@@ -100,12 +100,6 @@ DATA pairs4Round<>+752(SB)/8, $0x8000000080008008
 DATA pairs4Round<>+760(SB)/8, $0x8000000080008008
 GLOBL pairs4Round<>(SB), RODATA|NOPTR, $768
 
-DATA pairs4First<>+0(SB)/8, $0x0000000000000001
-DATA pairs4First<>+8(SB)/8, $0x0000000000000001
-DATA pairs4First<>+16(SB)/8, $0x0000000000000001
-DATA pairs4First<>+24(SB)/8, $0x0000000000000001
-GLOBL pairs4First<>(SB), RODATA|NOPTR, $32
-
 DATA pairs4Last<>+0(SB)/8, $0x8000000000000000
 DATA pairs4Last<>+8(SB)/8, $0x8000000000000000
 DATA pairs4Last<>+16(SB)/8, $0x8000000000000000
@@ -124,10 +118,11 @@ DATA pairs4Left56<>+16(SB)/8, $0x0007060504030201
 DATA pairs4Left56<>+24(SB)/8, $0x080f0e0d0c0b0a09
 GLOBL pairs4Left56<>(SB), RODATA|NOPTR, $32
 
-// func permutePairs4(dst *[4 * SegmentSize]byte, src *[4 * pairSize]byte)
-TEXT ·permutePairs4(SB), 0, $1632-16
+// func permutePairs4(dst *[4 * SegmentSize]byte, src *[4 * pairSize]byte, ninth *[4]uint64)
+TEXT ·permutePairs4(SB), 0, $1632-24
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), BX
+	MOVQ ninth+16(FP), DX
 	LEAQ 31(SP), R8
 	ANDQ $~31, R8
 	LEAQ 800(R8), R9
@@ -188,7 +183,7 @@ TEXT ·permutePairs4(SB), 0, $1632-16
 	VMOVDQA Y0, 704(R8)
 	VMOVDQA Y0, 736(R8)
 	VMOVDQA Y0, 768(R8)
-	VMOVDQU pairs4First<>(SB), Y1
+	VMOVDQU (DX), Y1
 	VMOVDQA Y1, 256(R8)
 	VPXOR Y1, Y13, Y13
 	VMOVDQU pairs4Last<>(SB), Y1

@@ -38,7 +38,7 @@ func TestPairs4Assembly(t *testing.T) {
 // written for theta.
 //
 // The registers: Y0–Y4 what theta adds to each column, Y5–Y9 a plane between rho
-// and chi, Y10–Y14 the parities, Y15 between steps. AX dst, BX src, R8 and R9 the
+// and chi, Y10–Y14 the parities, Y15 between steps. AX dst, BX src, DX ninth, R8 and R9 the
 // two copies of the state, R10 the round's constant, CX the rounds to go.
 type assembler struct{ bytes.Buffer }
 
@@ -152,7 +152,8 @@ func (a *assembler) transpose(r0 yreg) {
 	a.op("VPERM2I128", "$0x31", r0+7, r0+5, r0+3)
 }
 
-// absorb fills the copy at R8 with the four pairs and their padding.
+// absorb fills the copy at R8 with the four pairs, and what their padding begins
+// with if that is behind them.
 func (a *assembler) absorb() {
 	for half := range 2 {
 		for state := range 4 {
@@ -181,10 +182,10 @@ func (a *assembler) absorb() {
 		}
 	}
 	for _, pad := range []struct {
-		word  int
-		table string
-	}{{8, "pairs4First"}, {16, "pairs4Last"}} {
-		a.op("VMOVDQU", pad.table+"<>(SB)", "Y1")
+		word int
+		from string
+	}{{8, "(DX)"}, {16, "pairs4Last<>(SB)"}} {
+		a.op("VMOVDQU", pad.from, "Y1")
 		a.op("VMOVDQA", "Y1", word("R8", pad.word, 0))
 		a.op("VPXOR", "Y1", parity(pad.word), parity(pad.word))
 	}
@@ -238,14 +239,14 @@ func assemble() []byte {
 		rounds = append(rounds, c, c, c, c)
 	}
 	a.table("pairs4Round", rounds...)
-	a.table("pairs4First", 1, 1, 1, 1)
 	a.table("pairs4Last", 1<<63, 1<<63, 1<<63, 1<<63)
 	a.table("pairs4Left8", 0x0605040302010007, 0x0e0d0c0b0a09080f, 0x0605040302010007, 0x0e0d0c0b0a09080f)
 	a.table("pairs4Left56", 0x0007060504030201, 0x080f0e0d0c0b0a09, 0x0007060504030201, 0x080f0e0d0c0b0a09)
 
-	fmt.Fprint(a, "// func permutePairs4(dst *[4 * SegmentSize]byte, src *[4 * pairSize]byte)\nTEXT ·permutePairs4(SB), 0, $1632-16\n")
+	fmt.Fprint(a, "// func permutePairs4(dst *[4 * SegmentSize]byte, src *[4 * pairSize]byte, ninth *[4]uint64)\nTEXT ·permutePairs4(SB), 0, $1632-24\n")
 	a.op("MOVQ", "dst+0(FP)", "AX")
 	a.op("MOVQ", "src+8(FP)", "BX")
+	a.op("MOVQ", "ninth+16(FP)", "DX")
 	a.op("LEAQ", "31(SP)", "R8")
 	a.op("ANDQ", "$~31", "R8")
 	a.op("LEAQ", "800(R8)", "R9")

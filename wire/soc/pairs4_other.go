@@ -6,4 +6,4 @@ package soc
 func hasPairs4() bool { return false }
 
 // hashPairs4 is not called without hasPairs4.
-func hashPairs4(_, _ []byte, _ int) { panic("soc: four states at once on this machine") }
+func hashPairs4(_, _ []byte, _ *[4]uint64) { panic("soc: four states at once on this machine") }

@@ -30,29 +30,17 @@ var replicaOwner = Owner{
 // the curve's library: 80 bytes in one piece around libsecp256k1, some hundred
 // bytes in the pure Go build.
 func Verify(c *Chunk) (cac Hash, err error) {
-	cac, digest, err := examine(c)
-	if err != nil {
-		return Hash{}, err
+	b := batches.Get().(*batch)
+	defer batches.Put(b)
+	one := b.one[:]
+	one[0] = Check{Chunk: *c}
+	b.examine(one)
+	if one[0].Err == nil {
+		one[0].recover()
 	}
-	if _, err := recoverAs((*Owner)(c.Owner), &digest, (*[SigSize]byte)(c.Signature)); err != nil {
-		return Hash{}, err
-	}
-	return cac, nil
-}
-
-// examine checks of a chunk all but who signed it. It returns the address of the
-// wrapped content and what the curve signs.
-func examine(c *Chunk) (cac, digest Hash, err error) {
-	if err := CheckCanonical(c); err != nil {
-		return Hash{}, Hash{}, err
-	}
-	id := (*Hash)(c.ID)
-	cac = CACAddress(c.Span, c.Payload)
-	if err := checkReplica(id, (*Owner)(c.Owner), &cac); err != nil {
-		return Hash{}, Hash{}, err
-	}
-	hash := signedHash(id, &cac)
-	return cac, personalDigest(&hash), nil
+	cac, err = one[0].CAC, one[0].Err
+	one[0] = Check{}
+	return cac, err
 }
 
 // recoverAs recovers the key of a signature over a digest, and demands that it is
