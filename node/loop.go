@@ -7,6 +7,7 @@ import (
 	"treecast/node/retain/order"
 	"treecast/tree"
 	"treecast/wire"
+	"treecast/wire/soc"
 )
 
 // maxAsked is how many chunks of one cohort may wait for their check before the
@@ -29,8 +30,9 @@ type loop struct {
 	receipts   map[tree.RequestID]func(error)
 	lastReq    tree.RequestID
 
-	job   *checkJob // being filled
-	asked int       // chunks out for their check
+	job   *checkJob    // being filled
+	asked int          // chunks out for their check
+	alone [1]soc.Check // scratch of submit
 
 	recovery
 
@@ -188,17 +190,22 @@ func (l *loop) queueLevel(s *stream) {
 func (l *loop) verdicts() {
 	l.jobs = l.c.checks.take(l.jobs[:0])
 	for i, j := range l.jobs {
-		l.asked -= j.n
-		for k := range j.n {
-			c := &j.checks[k]
-			l.result = tree.Verified{Chunk: c.chunk, Verdict: c.verdict, CAC: c.cac}
-			l.step(&l.result)
-		}
-		l.judged += uint64(j.n)
-		j.free()
+		l.checked(j)
 		l.jobs[i] = nil
 	}
 	l.answersJudged()
+}
+
+// checked brings the results of one job to the core.
+func (l *loop) checked(j *checkJob) {
+	l.asked -= j.n
+	for k := range j.n {
+		c := &j.checks[k]
+		l.result = tree.Verified{Chunk: c.chunk, Verdict: c.verdict, CAC: c.cac}
+		l.step(&l.result)
+	}
+	l.judged += uint64(j.n)
+	j.free()
 }
 
 func (l *loop) runTasks() {
@@ -226,10 +233,22 @@ func (l *loop) verify(id tree.ChunkID, signed *[32]byte) {
 	}
 }
 
+// submit has the job that verify filled checked: by the verifiers, unless it is one
+// chunk and nothing waits, neither for its check nor to be read. Then it is checked
+// here, as waking two goroutines costs a good part of a check. So a cohort with
+// little to do has no hand-overs, and one with much has batches. Not in the midst
+// of actions, unless the job is full.
 func (l *loop) submit() {
-	if l.job != nil {
-		l.c.n.verifier.submit(l.job)
+	for l.job != nil {
+		j := l.job
 		l.job = nil
+		if l.asked > 1 || len(l.c.frames) > 0 {
+			l.c.n.verifier.submit(j)
+			return
+		}
+		l.c.n.verifier.check(j, l.alone[:])
+		l.checked(j)
+		l.answersJudged()
 	}
 }
 
@@ -239,7 +258,10 @@ func (l *loop) end() {
 	l.now = time.Now()
 	l.c.box.close()
 	l.runTasks()
-	l.submit()
+	if l.job != nil {
+		l.job.free()
+		l.job = nil
+	}
 	for _, cancel := range l.dials {
 		cancel()
 	}
