@@ -151,7 +151,9 @@ func playPart(ctx context.Context, args []string) (played bool, err error) {
 	case "relay":
 		return true, roleRelay(ctx, c, args)
 	case "check":
-		return true, roleCheck(c)
+		return true, roleCheck(c, true)
+	case "check-recover":
+		return true, roleCheck(c, false)
 	case "read":
 		return true, roleRead(c)
 	case "write":

@@ -146,13 +146,12 @@ func (t *treeNet) publish(payload []byte) error {
 	return nil
 }
 
-// copies are the chunks that came in at all nodes but the broker.
+// copies are the chunks that came in at all nodes but the broker, those that are
+// gone included: what they were given counts as delivered too.
 func (t *treeNet) copies() (n uint64) {
 	for _, m := range t.members[1:] {
-		if !m.gone {
-			c := m.cohort.Counters()
-			n += c[tree.CountDelivered] + c[tree.CountDuplicate]
-		}
+		c := m.cohort.Counters()
+		n += c[tree.CountDelivered] + c[tree.CountDuplicate]
 	}
 	return n
 }
