@@ -136,7 +136,15 @@ func (b *bench) jobs() (list []job, err error) {
 	for _, x := range []struct {
 		name string
 		run  func(context.Context) (row, error)
-	}{{relayName, b.relay}, {idleName, b.idle}, {joinName, b.join}} {
+	}{
+		{relayName, b.relay},
+		{idleName, b.idle},
+		{joinName, b.join},
+		{memNodeName, b.memNode},
+		{memCohortName, b.memCohort},
+		{memStreamName, b.memStream},
+		{memChunksName, b.memChunks},
+	} {
 		list = append(list, job{x.name, single(x.run)})
 	}
 	return list, nil

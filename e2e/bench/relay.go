@@ -20,6 +20,8 @@ const (
 	relayName     = "relay-16"
 	relayChildren = 16
 	relayWindow   = 256 // so that the relay has something to coalesce
+	// maxRelayChildren is what a relay has room for; fewer are attached.
+	maxRelayChildren = 32
 )
 
 // relay measures a node with sixteen children that is a process of its own; the
@@ -32,7 +34,7 @@ const (
 func (b *bench) relay(ctx context.Context) (row, error) {
 	var ours, parts []Figures
 	for round := range b.rounds {
-		f, err := b.relayOnce(ctx)
+		f, err := b.relayOnce(ctx, relayChildren)
 		if err != nil {
 			return row{}, fmt.Errorf("%s: %w", relayName, err)
 		}
@@ -54,46 +56,19 @@ func (b *bench) relay(ctx context.Context) (row, error) {
 }
 
 // relayOnce runs publisher, relay and children.
-func (b *bench) relayOnce(ctx context.Context) (_ Figures, err error) {
+func (b *bench) relayOnce(ctx context.Context, children int) (_ Figures, err error) {
 	t, err := newTree(ctx, 1, 1)
 	if err != nil {
 		return nil, err
 	}
 	defer t.close()
-	spec := *t.members[0].cohort.View().Spec
-	p, err := startPart(ctx, "relay", hex.EncodeToString(spec.Topic[:]), hex.EncodeToString(spec.Admin), t.members[0].node.Addrs()[0].String())
+	p, err := startPart(ctx, "relay", relayArgs(t)...)
 	if err != nil {
 		return nil, err
 	}
 	defer p.stop()
-	var addr string
-	if err := p.receive(&addr); err != nil {
+	if err := t.putUnder(ctx, p, children); err != nil {
 		return nil, err
-	}
-	at, err := multiaddr.NewMultiaddr(addr)
-	if err != nil {
-		return nil, fmt.Errorf("bench: relay's address: %w", err)
-	}
-	var below traffic
-	for i := range relayChildren {
-		m, err := newTreeMember(&below)
-		if err != nil {
-			return nil, err
-		}
-		t.members = append(t.members, m)
-		m.cohort, err = m.node.Join(node.CohortOptions{Topic: spec.Topic, Spec: &spec, Entries: []multiaddr.Multiaddr{at}, Capacity: -1, Parents: 1})
-		if err != nil {
-			return nil, err
-		}
-		t.listen(i, m)
-		if err := m.cohort.WaitAttached(ctx, 1); err != nil {
-			return nil, fmt.Errorf("bench: child %d: %w", i, err)
-		}
-	}
-	for _, m := range t.members[1:] {
-		if v := m.cohort.View(); len(v.Parents) != 1 || v.Parents[0].Broker {
-			return nil, fmt.Errorf("bench: a child is not under the relay")
-		}
 	}
 	writes, bytes := t.sent.writes.Load(), t.sent.data.Load()
 	f, err := p.between(func() error {
@@ -105,6 +80,42 @@ func (b *bench) relayOnce(ctx context.Context) (_ Figures, err error) {
 	}
 	f["chunks_per_read_write"] = float64(t.sent.data.Load()-bytes) / float64(frameSize) / float64(max(1, t.sent.writes.Load()-writes))
 	return f, nil
+}
+
+// putUnder starts children of the relay that a part is, and waits until all are
+// attached.
+func (t *treeNet) putUnder(ctx context.Context, p *part, children int) error {
+	var addr string
+	if err := p.receive(&addr); err != nil {
+		return err
+	}
+	at, err := multiaddr.NewMultiaddr(addr)
+	if err != nil {
+		return fmt.Errorf("bench: relay's address: %w", err)
+	}
+	spec := t.members[0].cohort.View().Spec
+	below := new(traffic) // what the publisher sends is counted alone
+	for i := range children {
+		m, err := newTreeMember(below)
+		if err != nil {
+			return err
+		}
+		t.members = append(t.members, m)
+		m.cohort, err = m.node.Join(node.CohortOptions{Topic: spec.Topic, Spec: spec, Entries: []multiaddr.Multiaddr{at}, Capacity: -1, Parents: 1})
+		if err != nil {
+			return err
+		}
+		t.listen(i, m)
+		if err := m.cohort.WaitAttached(ctx, 1); err != nil {
+			return fmt.Errorf("bench: child %d: %w", i, err)
+		}
+	}
+	for _, m := range t.members[1:] {
+		if v := m.cohort.View(); len(v.Parents) != 1 || v.Parents[0].Broker {
+			return fmt.Errorf("bench: a child is not under the relay")
+		}
+	}
+	return nil
 }
 
 // relayParts measures what a relay cannot do without.
@@ -130,43 +141,59 @@ func (b *bench) relayParts(ctx context.Context, f Figures) (Figures, error) {
 	return out, nil
 }
 
-// roleRelay is the relay's process.
-func roleRelay(ctx context.Context, c *conversation, args []string) error {
+// relayArgs are what a relay's process has to know: where it joins what.
+func relayArgs(t *treeNet) []string {
+	spec := t.members[0].cohort.View().Spec
+	return []string{hex.EncodeToString(spec.Topic[:]), hex.EncodeToString(spec.Admin), t.members[0].node.Addrs()[0].String()}
+}
+
+// joinRelay starts a relay by these arguments, and tells its address.
+func joinRelay(ctx context.Context, c *conversation, args []string, sent *traffic, cfg node.Config) (_ *treeMember, err error) {
 	if len(args) != 3 {
-		return fmt.Errorf("bench: relay: %d arguments", len(args))
+		return nil, fmt.Errorf("bench: relay: %d arguments", len(args))
 	}
 	topic, err := hex.DecodeString(args[0])
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("bench: relay: topic: %w", err)
 	}
 	admin, err := hex.DecodeString(args[1])
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("bench: relay: admin: %w", err)
 	}
 	at, err := multiaddr.NewMultiaddr(args[2])
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("bench: relay: entry: %w", err)
 	}
-	var sent traffic
-	m, err := newTreeMember(&sent)
+	m, err := newMemberOf(sent, cfg)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer m.host.Close()
-	defer m.node.Close()
+	defer func() {
+		if err != nil {
+			m.close()
+		}
+	}()
 	spec := wire.Spec{Topic: wire.Topic(topic), Binding: wire.BindingFeedTopic, Regime: wire.RegimeExplicitSingle, Admin: admin}
 	m.cohort, err = m.node.Join(node.CohortOptions{
-		Topic: spec.Topic, Spec: &spec, Entries: []multiaddr.Multiaddr{at}, Capacity: relayChildren, Parents: 1,
+		Topic: spec.Topic, Spec: &spec, Entries: []multiaddr.Multiaddr{at}, Capacity: maxRelayChildren, Parents: 1,
 	})
+	if err != nil {
+		return nil, err
+	}
+	if err := m.cohort.WaitAttached(ctx, 1); err != nil {
+		return nil, err
+	}
+	return m, c.send(m.node.Addrs()[0].String())
+}
+
+// roleRelay is the relay's process.
+func roleRelay(ctx context.Context, c *conversation, args []string) error {
+	var sent traffic
+	m, err := joinRelay(ctx, c, args, &sent, node.Config{})
 	if err != nil {
 		return err
 	}
-	if err := m.cohort.WaitAttached(ctx, 1); err != nil {
-		return err
-	}
-	if err := c.send(m.node.Addrs()[0].String()); err != nil {
-		return err
-	}
+	defer m.close()
 	return c.marks(func() (mark, error) {
 		var mem runtime.MemStats
 		runtime.ReadMemStats(&mem)
