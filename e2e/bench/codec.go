@@ -214,11 +214,6 @@ func checkMicro(size int) (micro, error) {
 				}
 			}
 		},
-		once: func() {
-			if _, err := soc.Verify(&chunk); err != nil {
-				panic(fmt.Sprintf("bench: own chunk: %v", err))
-			}
-		},
 		opponent: "recover",
 		beside: func(b *testing.B) {
 			b.ReportAllocs()

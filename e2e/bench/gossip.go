@@ -10,9 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cespare/xxhash/v2"
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
-	pb "github.com/libp2p/go-libp2p-pubsub/pb"
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"treecast/wire"
@@ -203,7 +201,8 @@ func (g *gossipNet) publish(payload []byte) error {
 	return g.members[0].topic.Publish(g.ctx, data)
 }
 
-// victims are the k hosts with the most connections, the publisher left out.
+// victims are the k hosts with the most connections, the publisher left out; where
+// all have as many, the first.
 func (g *gossipNet) victims(k int) (list []int) {
 	var subs []int
 	for i, m := range g.members[1:] {
@@ -238,97 +237,4 @@ func (g *gossipNet) close() error {
 	}
 	g.wg.Wait()
 	return errors.Join(errs...)
-}
-
-// gossipConfig is how an opponent is set up.
-type gossipConfig struct {
-	degree  int  // connections that each host has at least; 0 = to all
-	signed  bool // the library's own signatures, on top of the chunk's
-	d       int  // mesh degree; 0 = the library's
-	dhi     int  // the degree above which a mesh is pruned; 0 = 2 d
-	queues  int  // of all three queues; 0 = the library's
-	inline  bool // the check runs in the validation workers, not in a goroutine a message
-	maxSize int  // of a message; 0 = the library's
-	noCheck bool // messages are plain bytes, no chunks
-}
-
-// messageID is cheap and short: XXH64 over the message. Without the library's own
-// signatures a message has neither author nor number to be told by.
-func messageID(m *pb.Message) string {
-	h := xxhash.Sum64(m.Data)
-	return string([]byte{byte(h), byte(h >> 8), byte(h >> 16), byte(h >> 24), byte(h >> 32), byte(h >> 40), byte(h >> 48), byte(h >> 56)})
-}
-
-func (c *gossipConfig) options() (opts []pubsub.Option) {
-	if !c.signed {
-		opts = append(opts, pubsub.WithMessageSignaturePolicy(pubsub.StrictNoSign), pubsub.WithNoAuthor(), pubsub.WithMessageIdFn(messageID))
-	}
-	if c.d > 0 {
-		p := pubsub.DefaultGossipSubParams()
-		p.D, p.Dlo, p.Dhi, p.Dscore, p.Dlazy = c.d, c.d-1, 2*c.d, c.d-1, c.d
-		if c.dhi > 0 {
-			p.Dhi = c.dhi
-		}
-		p.Dout = max(0, c.d/2-1) // as the library demands: below Dlo and D/2
-		opts = append(opts, pubsub.WithGossipSubParams(p))
-	}
-	if c.queues > 0 {
-		opts = append(opts, pubsub.WithPeerOutboundQueueSize(c.queues), pubsub.WithValidateQueueSize(c.queues))
-	}
-	if c.maxSize > 0 {
-		opts = append(opts, pubsub.WithMaxMessageSize(c.maxSize))
-	}
-	return opts
-}
-
-func (c *gossipConfig) subscription() []pubsub.SubOpt {
-	if c.queues == 0 {
-		return nil
-	}
-	return []pubsub.SubOpt{pubsub.WithBufferSize(c.queues)}
-}
-
-// randomGraph connects n hosts so that each has at least degree neighbours, and
-// all hang together: a ring in random order, and random edges to whoever has the
-// fewest. Degree 0, or one that all pairs cannot exceed, is all pairs.
-func randomGraph(n, degree int, rng *rand.Rand) (edges [][2]int) {
-	if degree <= 0 || degree >= n-1 {
-		for i := range n {
-			for j := range i {
-				edges = append(edges, [2]int{j, i})
-			}
-		}
-		return edges
-	}
-	count := make([]int, n)
-	has := make(map[[2]int]bool)
-	add := func(a, b int) bool {
-		e := [2]int{min(a, b), max(a, b)}
-		if a == b || has[e] {
-			return false
-		}
-		has[e] = true
-		edges = append(edges, e)
-		count[a]++
-		count[b]++
-		return true
-	}
-	order := rng.Perm(n)
-	for i, a := range order {
-		add(a, order[(i+1)%n])
-	}
-	for {
-		a := slices.Index(count, slices.Min(count))
-		if count[a] >= degree {
-			return edges
-		}
-		for range 4 * n { // rather to those that still want neighbours
-			b := rng.IntN(n)
-			if count[b] < degree && add(a, b) {
-				break
-			}
-		}
-		for count[a] < degree && !add(a, rng.IntN(n)) {
-		}
-	}
 }

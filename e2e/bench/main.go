@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -39,6 +40,7 @@ func command(ctx context.Context, args []string) error {
 	out := flags.String("out", "build/bench", "`folder` for bench.json and the plots")
 	smoke := flags.Bool("smoke", false, "the two small closed rows of bench-smoke")
 	list := flags.Bool("list", false, "print the names of the workloads")
+	strict := flags.Bool("strict", false, "fail when a threshold is missed")
 	profiles := flags.String("profile", "", "`folder` for a CPU profile of each run")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -71,14 +73,21 @@ func command(ctx context.Context, args []string) error {
 		return fmt.Errorf("bench: %w", err)
 	}
 	rows, err := b.all(ctx, *smoke)
-	if len(rows) > 0 { // what is there is of use, also when a later one failed
-		table(os.Stdout, rows)
-		if werr := writeJSON(*out, rows); err == nil {
-			err = werr
-		}
-		if werr := writePlots(*out, rows); err == nil {
-			err = werr
-		}
+	if len(rows) == 0 {
+		return err
+	}
+	// What is there is of use, also when a later one failed.
+	return errors.Join(err, report(*out, rows, *strict))
+}
+
+// report prints the tables of a run and writes its files to a folder.
+func report(dir string, rows []row, strict bool) error {
+	table(os.Stdout, rows)
+	list := decide(theClaims(), rows)
+	verdictTable(os.Stdout, list)
+	err := errors.Join(writeJSON(dir, rows), writeVerdicts(dir, list), writePlots(dir, rows))
+	if n := missed(list); strict && n > 0 {
+		err = errors.Join(err, fmt.Errorf("bench: %d thresholds missed", n))
 	}
 	return err
 }
@@ -127,7 +136,15 @@ func (b *bench) jobs() (list []job, err error) {
 	for _, x := range []struct {
 		name string
 		run  func(context.Context) (row, error)
-	}{{relayName, b.relay}, {idleName, b.idle}, {joinName, b.join}} {
+	}{
+		{relayName, b.relay},
+		{idleName, b.idle},
+		{joinName, b.join},
+		{memNodeName, b.memNode},
+		{memCohortName, b.memCohort},
+		{memStreamName, b.memStream},
+		{memChunksName, b.memChunks},
+	} {
 		list = append(list, job{x.name, single(x.run)})
 	}
 	return list, nil

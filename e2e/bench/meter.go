@@ -60,18 +60,22 @@ func freshPeak() {
 }
 
 // peakMiB is the peak of resident memory; 0 where the system does not tell.
-func peakMiB() float64 {
+func peakMiB() float64 { return statusKiB("VmHWM:") / 1024 }
+
+// statusKiB is one of the process's figures of memory; 0 where the system does not
+// tell.
+func statusKiB(name string) float64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0
 	}
 	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+		if rest, ok := strings.CutPrefix(line, name); ok {
 			kib, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 64)
 			if err != nil {
 				return 0
 			}
-			return kib / 1024
+			return kib
 		}
 	}
 	return 0

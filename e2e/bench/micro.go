@@ -13,7 +13,6 @@ type micro struct {
 	work     func(b *testing.B)
 	opponent string
 	beside   func(b *testing.B)
-	once     func() // the work, once; of some
 }
 
 // Each round of a micro is a few short runs of both sides in turn, so that

@@ -47,7 +47,34 @@ func TestRandomGraph(t *testing.T) {
 	}
 }
 
-// The library takes all settings of the opponents: D = 3 has narrow bounds.
+// tuned, default and stock change what their names say and what the library then
+// demands, and are connected to all; best differs from tuned in its links and gossip.
+func TestRivalParams(t *testing.T) {
+	stock := pubsub.DefaultGossipSubParams()
+	for _, name := range []string{"default", "stock"} {
+		if c := rivals[name]; c.params() != stock || c.degree != 0 || !c.signed {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+	want := stock
+	want.D, want.Dlo, want.Dscore, want.Dout = 3, 2, 2, 0
+	if c := rivals["tuned"]; c.params() != want || c.degree != 0 || c.signed || c.queues != 1024 {
+		t.Errorf("tuned: %+v", c)
+	}
+	want.Dlazy = 3
+	if c := rivals[bestName]; c.params() != want || c.degree != 10 || c.signed || c.queues != 1024 {
+		t.Errorf("best: %+v", c)
+	}
+	for name, dhi := range map[string]int{"narrow": 4, "half": 6, "inline": 12} {
+		c := rivals[name]
+		want.Dhi = dhi
+		if c.params() != want || c.degree != 10 || c.inline != (name == "inline") {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+}
+
+// The library takes all settings of the opponents.
 func TestRivals(t *testing.T) {
 	for name, cfg := range rivals {
 		h, err := newHost(nil, &traffic{})

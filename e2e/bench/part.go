@@ -150,8 +150,20 @@ func playPart(ctx context.Context, args []string) (played bool, err error) {
 	switch role {
 	case "relay":
 		return true, roleRelay(ctx, c, args)
+	case "hold-relay":
+		return true, roleHoldRelay(ctx, c, args)
+	case "hold-nodes":
+		return true, roleHoldNodes(c, args)
+	case "hold-cohorts":
+		return true, roleHoldCohorts(c, args)
+	case "hold-children":
+		return true, roleHoldChildren(c)
+	case "hold-streams":
+		return true, roleHoldStreams(c)
 	case "check":
-		return true, roleCheck(c)
+		return true, roleCheck(c, true)
+	case "check-recover":
+		return true, roleCheck(c, false)
 	case "read":
 		return true, roleRead(c)
 	case "write":

@@ -10,6 +10,9 @@ import (
 	"treecast/wire/soc"
 )
 
+// withLibrary says that keys are recovered by libsecp256k1.
+const withLibrary = true
+
 // recoverKey is one recovery by the library alone.
 func recoverKey(b *testing.B, digest *soc.Hash, sig *[soc.SigSize]byte) {
 	if _, err := secp256k1.RecoverPubkey(digest[:], sig[:]); err != nil {

@@ -10,6 +10,9 @@ import (
 	"treecast/wire/soc"
 )
 
+// withLibrary says that keys are recovered by libsecp256k1.
+const withLibrary = false
+
 // recoverKey is one recovery by the library alone, which wants v first.
 func recoverKey(b *testing.B, digest *soc.Hash, sig *[soc.SigSize]byte) {
 	compact := [soc.SigSize]byte{27 + sig[64]}

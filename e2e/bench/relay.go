@@ -20,17 +20,21 @@ const (
 	relayName     = "relay-16"
 	relayChildren = 16
 	relayWindow   = 256 // so that the relay has something to coalesce
+	// maxRelayChildren is what a relay has room for; fewer are attached.
+	maxRelayChildren = 32
 )
 
 // relay measures a node with sixteen children that is a process of its own; the
 // publisher and the children are in this one. What it spends on a chunk is held
-// against its parts, each a process of its own too: one check, one chunk read
-// from a stream, and the chunk written to sixteen streams, in writes of as many
-// chunks as the relay's were.
+// against its parts, each a process of its own too: one check as the relay makes
+// it, against the owner's known key in full batches; one chunk read from a stream;
+// and the chunk written to sixteen streams, in writes of as many chunks as the
+// relay's were. A second sum has a check that recovers the key instead, which is
+// what a chunk of an unknown owner costs.
 func (b *bench) relay(ctx context.Context) (row, error) {
 	var ours, parts []Figures
 	for round := range b.rounds {
-		f, err := b.relayOnce(ctx)
+		f, err := b.relayOnce(ctx, relayChildren)
 		if err != nil {
 			return row{}, fmt.Errorf("%s: %w", relayName, err)
 		}
@@ -38,58 +42,33 @@ func (b *bench) relay(ctx context.Context) (row, error) {
 		if err != nil {
 			return row{}, fmt.Errorf("%s: parts: %w", relayName, err)
 		}
-		b.say("  %s round %d: %.1f µs CPU a chunk at %.0f a second beside %.1f + %.1f + %.1f (check, read, 16 writes of %.1f chunks)", relayName, round+1,
-			f["cpu_us_per_chunk"], f["msgs_per_s"], p["check_us"], p["read_us"], p["write_16_us"], f["chunks_per_write"])
+		b.say("  %s round %d: %.1f µs CPU a chunk at %.0f a second beside %.1f + %.1f + %.1f (check, read, 16 writes of %.1f chunks; a check with recovery %.1f)", relayName, round+1,
+			f["cpu_us_per_chunk"], f["msgs_per_s"], p["check_us"], p["read_us"], p["write_16_us"], f["chunks_per_write"], p["check_recover_us"])
 		ours, parts = append(ours, f), append(parts, p)
 	}
 	r := row{Workload: relayName, Opponent: "parts", Rounds: b.rounds, Treecast: medians(ours), Beside: medians(parts), Ratio: map[string]float64{}}
-	if v, ok := ratio(r.Treecast["cpu_us_per_chunk"], r.Beside["sum_us"]); ok {
-		r.Ratio["cpu"] = v
+	for name, sum := range map[string]string{"cpu": "sum_us", "cpu_recover": "sum_recover_us"} {
+		if v, ok := ratio(r.Treecast["cpu_us_per_chunk"], r.Beside[sum]); ok {
+			r.Ratio[name] = v
+		}
 	}
 	return r, nil
 }
 
 // relayOnce runs publisher, relay and children.
-func (b *bench) relayOnce(ctx context.Context) (_ Figures, err error) {
+func (b *bench) relayOnce(ctx context.Context, children int) (_ Figures, err error) {
 	t, err := newTree(ctx, 1, 1)
 	if err != nil {
 		return nil, err
 	}
 	defer t.close()
-	spec := *t.members[0].cohort.View().Spec
-	p, err := startPart(ctx, "relay", hex.EncodeToString(spec.Topic[:]), hex.EncodeToString(spec.Admin), t.members[0].node.Addrs()[0].String())
+	p, err := startPart(ctx, "relay", relayArgs(t)...)
 	if err != nil {
 		return nil, err
 	}
 	defer p.stop()
-	var addr string
-	if err := p.receive(&addr); err != nil {
+	if err := t.putUnder(ctx, p, children); err != nil {
 		return nil, err
-	}
-	at, err := multiaddr.NewMultiaddr(addr)
-	if err != nil {
-		return nil, fmt.Errorf("bench: relay's address: %w", err)
-	}
-	var below traffic
-	for i := range relayChildren {
-		m, err := newTreeMember(&below)
-		if err != nil {
-			return nil, err
-		}
-		t.members = append(t.members, m)
-		m.cohort, err = m.node.Join(node.CohortOptions{Topic: spec.Topic, Spec: &spec, Entries: []multiaddr.Multiaddr{at}, Capacity: -1, Parents: 1})
-		if err != nil {
-			return nil, err
-		}
-		t.listen(i, m)
-		if err := m.cohort.WaitAttached(ctx, 1); err != nil {
-			return nil, fmt.Errorf("bench: child %d: %w", i, err)
-		}
-	}
-	for _, m := range t.members[1:] {
-		if v := m.cohort.View(); len(v.Parents) != 1 || v.Parents[0].Broker {
-			return nil, fmt.Errorf("bench: a child is not under the relay")
-		}
 	}
 	writes, bytes := t.sent.writes.Load(), t.sent.data.Load()
 	f, err := p.between(func() error {
@@ -103,6 +82,42 @@ func (b *bench) relayOnce(ctx context.Context) (_ Figures, err error) {
 	return f, nil
 }
 
+// putUnder starts children of the relay that a part is, and waits until all are
+// attached.
+func (t *treeNet) putUnder(ctx context.Context, p *part, children int) error {
+	var addr string
+	if err := p.receive(&addr); err != nil {
+		return err
+	}
+	at, err := multiaddr.NewMultiaddr(addr)
+	if err != nil {
+		return fmt.Errorf("bench: relay's address: %w", err)
+	}
+	spec := t.members[0].cohort.View().Spec
+	below := new(traffic) // what the publisher sends is counted alone
+	for i := range children {
+		m, err := newTreeMember(below)
+		if err != nil {
+			return err
+		}
+		t.members = append(t.members, m)
+		m.cohort, err = m.node.Join(node.CohortOptions{Topic: spec.Topic, Spec: spec, Entries: []multiaddr.Multiaddr{at}, Capacity: -1, Parents: 1})
+		if err != nil {
+			return err
+		}
+		t.listen(i, m)
+		if err := m.cohort.WaitAttached(ctx, 1); err != nil {
+			return fmt.Errorf("bench: child %d: %w", i, err)
+		}
+	}
+	for _, m := range t.members[1:] {
+		if v := m.cohort.View(); len(v.Parents) != 1 || v.Parents[0].Broker {
+			return fmt.Errorf("bench: a child is not under the relay")
+		}
+	}
+	return nil
+}
+
 // relayParts measures what a relay cannot do without.
 func (b *bench) relayParts(ctx context.Context, f Figures) (Figures, error) {
 	out := Figures{}
@@ -111,6 +126,7 @@ func (b *bench) relayParts(ctx context.Context, f Figures) (Figures, error) {
 		batch        float64
 	}{
 		{"check", "check_us", 1},
+		{"check-recover", "check_recover_us", 1},
 		{"read", "read_us", f["chunks_per_read_write"]},
 		{"write", "write_16_us", f["chunks_per_write"]},
 	} {
@@ -119,48 +135,65 @@ func (b *bench) relayParts(ctx context.Context, f Figures) (Figures, error) {
 			return nil, fmt.Errorf("%s: %w", part.role, err)
 		}
 		out[part.figure] = us
-		out["sum_us"] += us
 	}
+	streams := out["read_us"] + out["write_16_us"]
+	out["sum_us"], out["sum_recover_us"] = out["check_us"]+streams, out["check_recover_us"]+streams
 	return out, nil
+}
+
+// relayArgs are what a relay's process has to know: where it joins what.
+func relayArgs(t *treeNet) []string {
+	spec := t.members[0].cohort.View().Spec
+	return []string{hex.EncodeToString(spec.Topic[:]), hex.EncodeToString(spec.Admin), t.members[0].node.Addrs()[0].String()}
+}
+
+// joinRelay starts a relay by these arguments, and tells its address.
+func joinRelay(ctx context.Context, c *conversation, args []string, sent *traffic, cfg node.Config) (_ *treeMember, err error) {
+	if len(args) != 3 {
+		return nil, fmt.Errorf("bench: relay: %d arguments", len(args))
+	}
+	topic, err := hex.DecodeString(args[0])
+	if err != nil {
+		return nil, fmt.Errorf("bench: relay: topic: %w", err)
+	}
+	admin, err := hex.DecodeString(args[1])
+	if err != nil {
+		return nil, fmt.Errorf("bench: relay: admin: %w", err)
+	}
+	at, err := multiaddr.NewMultiaddr(args[2])
+	if err != nil {
+		return nil, fmt.Errorf("bench: relay: entry: %w", err)
+	}
+	m, err := newMemberOf(sent, cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			m.close()
+		}
+	}()
+	spec := wire.Spec{Topic: wire.Topic(topic), Binding: wire.BindingFeedTopic, Regime: wire.RegimeExplicitSingle, Admin: admin}
+	m.cohort, err = m.node.Join(node.CohortOptions{
+		Topic: spec.Topic, Spec: &spec, Entries: []multiaddr.Multiaddr{at}, Capacity: maxRelayChildren, Parents: 1,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := m.cohort.WaitAttached(ctx, 1); err != nil {
+		return nil, err
+	}
+	return m, c.send(m.node.Addrs()[0].String())
 }
 
 // roleRelay is the relay's process.
 func roleRelay(ctx context.Context, c *conversation, args []string) error {
-	if len(args) != 3 {
-		return fmt.Errorf("bench: relay: %d arguments", len(args))
-	}
-	topic, err := hex.DecodeString(args[0])
-	if err != nil {
-		return err
-	}
-	admin, err := hex.DecodeString(args[1])
-	if err != nil {
-		return err
-	}
-	at, err := multiaddr.NewMultiaddr(args[2])
-	if err != nil {
-		return err
-	}
 	var sent traffic
-	m, err := newTreeMember(&sent)
+	m, err := joinRelay(ctx, c, args, &sent, node.Config{})
 	if err != nil {
 		return err
 	}
-	defer m.host.Close()
-	defer m.node.Close()
-	spec := wire.Spec{Topic: wire.Topic(topic), Binding: wire.BindingFeedTopic, Regime: wire.RegimeExplicitSingle, Admin: admin}
-	m.cohort, err = m.node.Join(node.CohortOptions{
-		Topic: spec.Topic, Spec: &spec, Entries: []multiaddr.Multiaddr{at}, Capacity: relayChildren, Parents: 1,
-	})
-	if err != nil {
-		return err
-	}
-	if err := m.cohort.WaitAttached(ctx, 1); err != nil {
-		return err
-	}
-	if err := c.send(m.node.Addrs()[0].String()); err != nil {
-		return err
-	}
+	defer m.close()
 	return c.marks(func() (mark, error) {
 		var mem runtime.MemStats
 		runtime.ReadMemStats(&mem)

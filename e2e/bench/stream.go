@@ -14,8 +14,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/multiformats/go-multiaddr"
-
-	"treecast/wire/soc"
 )
 
 // rawID is the protocol of streams that carry frames which nobody looks at.
@@ -136,22 +134,6 @@ func (c *conversation) count(n *atomic.Uint64) error {
 		cpu, err := cpuTime()
 		return mark{At: time.Now(), CPU: cpu, Chunks: n.Load()}, err
 	})
-}
-
-// roleCheck checks one chunk again and again, on one goroutine.
-func roleCheck(c *conversation) error {
-	m, err := checkMicro(soc.MaxPayload)
-	if err != nil {
-		return err
-	}
-	var n atomic.Uint64
-	go func() { // ends with the process
-		for {
-			m.once()
-			n.Add(1)
-		}
-	}()
-	return c.count(&n)
 }
 
 // roleRead reads frames from one stream.

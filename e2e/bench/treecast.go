@@ -50,11 +50,7 @@ func newTree(ctx context.Context, n, parents int) (_ *treeNet, err error) {
 	if err != nil {
 		return nil, err
 	}
-	owner := key.Owner()
-	spec := wire.Spec{
-		Topic: wire.Topic(soc.Keccak256([]byte("bench"))), Binding: wire.BindingFeedTopic,
-		Regime: wire.RegimeExplicitSingle, Admin: owner[:],
-	}
+	spec := specOf("bench", key.Owner())
 	for i := range n {
 		m, err := newTreeMember(&t.sent)
 		if err != nil {
@@ -84,12 +80,24 @@ func newTree(ctx context.Context, n, parents int) (_ *treeNet, err error) {
 	return t, t.settle(ctx)
 }
 
-func newTreeMember(sent *traffic) (*treeMember, error) {
+// specOf is the cohort of one publisher under a name.
+func specOf(name string, owner soc.Owner) wire.Spec {
+	return wire.Spec{
+		Topic: wire.Topic(soc.Keccak256([]byte(name))), Binding: wire.BindingFeedTopic,
+		Regime: wire.RegimeExplicitSingle, Admin: owner[:],
+	}
+}
+
+func newTreeMember(sent *traffic) (*treeMember, error) { return newMemberOf(sent, node.Config{}) }
+
+// newMemberOf starts a node of a given configuration on a host of its own.
+func newMemberOf(sent *traffic, cfg node.Config) (*treeMember, error) {
 	h, err := newSecpHost(sent)
 	if err != nil {
 		return nil, err
 	}
-	n, err := node.New(node.Config{Host: h})
+	cfg.Host = h
+	n, err := node.New(cfg)
 	if err != nil {
 		h.Close()
 		return nil, err
@@ -146,13 +154,12 @@ func (t *treeNet) publish(payload []byte) error {
 	return nil
 }
 
-// copies are the chunks that came in at all nodes but the broker.
+// copies are the chunks that came in at all nodes but the broker, those that are
+// gone included: what they were given counts as delivered too.
 func (t *treeNet) copies() (n uint64) {
 	for _, m := range t.members[1:] {
-		if !m.gone {
-			c := m.cohort.Counters()
-			n += c[tree.CountDelivered] + c[tree.CountDuplicate]
-		}
+		c := m.cohort.Counters()
+		n += c[tree.CountDelivered] + c[tree.CountDuplicate]
 	}
 	return n
 }
@@ -257,10 +264,12 @@ func (t *treeNet) close() error {
 	}
 	var errs []error
 	for _, m := range slices.Backward(t.members) {
-		errs = append(errs, m.node.Close(), m.host.Close())
+		errs = append(errs, m.close())
 	}
 	return errors.Join(errs...)
 }
+
+func (m *treeMember) close() error { return errors.Join(m.node.Close(), m.host.Close()) }
 
 // until waits for a condition that is looked at 50 times a second.
 func until(ctx context.Context, what string, ok func() bool) error {
