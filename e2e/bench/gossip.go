@@ -31,7 +31,6 @@ type gossipNet struct {
 	members []*gossipMember // the publisher first
 	books   atomic.Pointer[reader]
 	cfg     gossipConfig
-	owner   atomic.Pointer[soc.OwnerKey] // the publisher's, once it is known
 }
 
 type gossipMember struct {
@@ -39,6 +38,7 @@ type gossipMember struct {
 	topic  *pubsub.Topic
 	cancel context.CancelFunc
 	gone   bool
+	owner  atomic.Pointer[soc.OwnerKey] // the publisher's, once it is known
 }
 
 // newGossip starts n hosts, connects them, and waits until their meshes stand.
@@ -105,7 +105,7 @@ func (g *gossipNet) add(i int) error {
 	}
 	name := g.topic.String()
 	if !g.cfg.noCheck {
-		err = ps.RegisterTopicValidator(name, g.check, pubsub.WithValidatorInline(g.cfg.inline))
+		err = ps.RegisterTopicValidator(name, g.checker(m), pubsub.WithValidatorInline(g.cfg.inline))
 		if err != nil {
 			return err
 		}
@@ -131,27 +131,29 @@ func (g *gossipNet) add(i int) error {
 	return nil
 }
 
-// check is the same check of a chunk as a tree's node makes, the owner's key being
-// known after the first. Its validators see one message at a time, so its batches
-// are of one.
-func (g *gossipNet) check(_ context.Context, _ peer.ID, msg *pubsub.Message) bool {
-	var b wire.Broadcast
-	if b.Parse(msg.Data) != nil || b.Kind != wire.KindSoc {
-		return false
+// checker makes the same check of a chunk as a tree's node makes, with a table of the
+// owner's key of its own, as each node has one. A validator sees one message at a
+// time, so its batches are of one.
+func (g *gossipNet) checker(m *gossipMember) pubsub.Validator {
+	return func(_ context.Context, _ peer.ID, msg *pubsub.Message) bool {
+		var b wire.Broadcast
+		if b.Parse(msg.Data) != nil || b.Kind != wire.KindSoc {
+			return false
+		}
+		owner := g.key.Owner()
+		if !slices.Equal(b.Soc.Owner, owner[:]) {
+			return false
+		}
+		checks := [1]soc.Check{{
+			Chunk: soc.Chunk{ID: b.Soc.ID, Owner: b.Soc.Owner, Signature: b.Soc.Signature, Span: b.Soc.Span, Payload: b.Soc.Payload},
+			Key:   m.owner.Load(),
+		}}
+		soc.VerifyBatch(checks[:])
+		if key := checks[0].NewKey(); key != nil {
+			m.owner.CompareAndSwap(nil, key)
+		}
+		return checks[0].Err == nil
 	}
-	owner := g.key.Owner()
-	if !slices.Equal(b.Soc.Owner, owner[:]) {
-		return false
-	}
-	checks := [1]soc.Check{{
-		Chunk: soc.Chunk{ID: b.Soc.ID, Owner: b.Soc.Owner, Signature: b.Soc.Signature, Span: b.Soc.Span, Payload: b.Soc.Payload},
-		Key:   g.owner.Load(),
-	}}
-	soc.VerifyBatch(checks[:])
-	if key := checks[0].NewKey(); key != nil {
-		g.owner.CompareAndSwap(nil, key)
-	}
-	return checks[0].Err == nil
 }
 
 func (g *gossipNet) deliver(sub int, data []byte) {

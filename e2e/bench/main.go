@@ -36,7 +36,7 @@ func command(ctx context.Context, args []string) error {
 	only := flags.String("only", "", "run the workloads alone whose name matches this `regexp`")
 	rounds := flags.Int("rounds", 3, "how often each side runs each workload")
 	seconds := flags.Duration("measure", 6*time.Second, "how long a run is measured")
-	warm := flags.Duration("warm", 2*time.Second, "how long a run goes on before it is measured")
+	warm := flags.Duration("warm", 3*time.Second, "how long a run goes on before it is measured")
 	out := flags.String("out", "build/bench", "`folder` for bench.json and the plots")
 	smoke := flags.Bool("smoke", false, "the two small closed rows of bench-smoke")
 	list := flags.Bool("list", false, "print the names of the workloads")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"treecast/node"
+	"treecast/node/retain"
 	"treecast/tree"
 	"treecast/wire"
 	"treecast/wire/soc"
@@ -88,7 +89,16 @@ func specOf(name string, owner soc.Owner) wire.Spec {
 	}
 }
 
-func newTreeMember(sent *traffic) (*treeMember, error) { return newMemberOf(sent, node.Config{}) }
+// ringBytes is what a node keeps in memory of what came last. The product's default
+// is 15 s, which one node has room for and which a run would not fill: it would
+// measure how fast a machine hands out fresh pages. At a closed loop's pace these
+// bytes are two seconds, about what the opponents' history of five heartbeats holds
+// of their slower ones.
+const ringBytes = 8 << 20
+
+func newTreeMember(sent *traffic) (*treeMember, error) {
+	return newMemberOf(sent, node.Config{Retain: node.Retain{Ring: retain.RingConfig{Min: ringBytes, Max: ringBytes}}})
+}
 
 // newMemberOf starts a node of a given configuration on a host of its own.
 func newMemberOf(sent *traffic, cfg node.Config) (*treeMember, error) {
