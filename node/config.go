@@ -42,7 +42,8 @@ type Config struct {
 	// yamux) and QUIC are served.
 	Listen []string
 	// Host, if set, is used instead of an own libp2p host, and is left open by
-	// Close. Key and Listen must then be empty: both are the host's.
+	// Close. Key and Listen must then be empty: both are the host's. Connections and
+	// streams are opened through its Network, which does not wait for identify.
 	Host host.Host
 	// Overlay is this node's overlay; nil derives it from the node key with a
 	// zero nonce, which needs a secp256k1 key (PROTOCOL §1).

@@ -154,7 +154,7 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, n.cfg.Waits.Dial)
 	defer cancel()
-	if err := n.host.Connect(ctx, info); err != nil {
+	if err := n.reach(ctx, info); err != nil {
 		return fmt.Errorf("node: dial %s: %w", info.ID, err)
 	}
 	return nil
@@ -164,9 +164,9 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo) error {
 func (n *Node) handshake(ctx context.Context, c *Cohort, id peer.ID, req *dialRequest) (dialResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, n.cfg.Waits.Ack)
 	defer cancel()
-	raw, err := n.host.NewStream(ctx, id, ProtocolID)
+	raw, err := n.open(ctx, id, ProtocolID)
 	if err != nil {
-		return dialResult{outcome: tree.DialBroken}, fmt.Errorf("node: open stream: %w", err)
+		return dialResult{outcome: tree.DialBroken}, err
 	}
 	if !n.streams.add(raw) {
 		raw.Reset()

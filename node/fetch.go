@@ -50,9 +50,9 @@ func (f *fetching) run(ctx context.Context, req *wire.RecoverRequest) (*wire.Rec
 	if err != nil {
 		return nil, err
 	}
-	raw, err := n.host.NewStream(ctx, id, RecoverProtocolID)
+	raw, err := n.open(ctx, id, RecoverProtocolID)
 	if err != nil {
-		return nil, fmt.Errorf("node: recover: open stream: %w", err)
+		return nil, fmt.Errorf("node: recover: %w", err)
 	}
 	if !n.streams.add(raw) {
 		raw.Reset()

@@ -13,6 +13,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 
@@ -85,6 +86,27 @@ func (h *meteredHost) NewStream(ctx context.Context, p peer.ID, ids ...protocol.
 	return h.wrap(s), nil
 }
 
+// Network is Host's, with streams that count too.
+func (h *meteredHost) Network() network.Network { return &meteredNetwork{h.Host.Network(), h} }
+
+// meteredNetwork is for those who open their streams below the host.
+type meteredNetwork struct {
+	network.Network
+	h *meteredHost
+}
+
+// NewStream is Network's.
+func (n *meteredNetwork) NewStream(ctx context.Context, p peer.ID) (network.Stream, error) {
+	s, err := n.Network.NewStream(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return n.h.wrap(s), nil
+}
+
+// Backoff is the swarm's, which the node clears before it dials.
+func (n *meteredNetwork) Backoff() *swarm.DialBackoff { return n.Network.(*swarm.Swarm).Backoff() }
+
 // SetStreamHandler is Host's.
 func (h *meteredHost) SetStreamHandler(id protocol.ID, handle network.StreamHandler) {
 	h.Host.SetStreamHandler(id, func(s network.Stream) { handle(h.wrap(s)) })
@@ -99,6 +121,12 @@ type meteredStream struct {
 	network.Stream
 	h    *meteredHost
 	data bool
+}
+
+// SetProtocol is Stream's.
+func (s *meteredStream) SetProtocol(id protocol.ID) error {
+	s.data = measured(id)
+	return s.Stream.SetProtocol(id)
 }
 
 // Write counts and passes on, unless the host is mute.
