@@ -27,12 +27,13 @@ func (s *Submission) Allow(n int) {
 // in bytes, 0 for DefaultMaxObject (PROTOCOL §7 Ingress doors).
 //
 // The error is a *FaultError, or says that maxObject is out of range.
-func ParseSubmission(b []byte, maxObject int) (Submission, error) {
+func ParseSubmission(b []byte, maxObject int) (s Submission, err error) {
 	bound, err := objectBound(maxObject)
 	if err != nil {
 		return Submission{}, err
 	}
-	var s Submission
+	// It is written where the caller has it: a Submission is large enough for a copy
+	// to show beside the hash of a small object.
 	size, f := judgeSubmission(&s, Detect(b), b, bound)
 	if f.none() && size < int64(len(b)) {
 		f = malformed(int(size), reasonTrailing, 0)
@@ -89,11 +90,18 @@ func judgeRecordUnit(s *Submission, b []byte, bound int64) (size int64, f fault)
 	*rec = h.record(b)
 	s.Payload.Object = rec.Object
 	s.Payload.Version, _ = MarkerOf(rec.Object)
-	s.Frame = Frame{Header: Header{DeliverCount: 1}, Payload: rec.raw}
+	s.unstamped(rec.raw)
 	s.Frame.ContentID = ContentID(rec.raw)
 	s.Frame.TopicID = rec.TopicID()
 	s.Framed = false
 	return size, f
+}
+
+// unstamped gives the frame its payload and what the ingress has not set yet.
+func (s *Submission) unstamped(payload []byte) {
+	h := &s.Frame.Header
+	h.DeliverCount, h.HashKey, h.SeqNum, h.proto = 1, 0, 0, 0
+	s.Frame.Payload = payload
 }
 
 // judgeFrameUnit judges a frame in the order in which its bytes come: header,
@@ -136,7 +144,7 @@ func judgeFrameUnit(s *Submission, b []byte, bound int64) (size int64, f fault) 
 		return size, rejected(8, reasonContentID, 0)
 	}
 	s.Payload = h.payload(body)
-	s.Frame = Frame{Header: Header{DeliverCount: 1}, Payload: body}
+	s.unstamped(body)
 	s.Frame.ContentID = contentID
 	s.Frame.TopicID = header.TopicID
 	s.Framed = true
