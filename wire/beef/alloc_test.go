@@ -16,7 +16,8 @@ func TestStampingAllocatesNothing(t *testing.T) {
 		}
 		head := make([]byte, 0, beef.HeaderSize)
 		var payload []byte
-		if n := testing.AllocsPerRun(20, func() { head, payload = stampRecord(t, head[:0], rec, 7) }); n != 0 {
+		parser := newParser(t)
+		if n := testing.AllocsPerRun(20, func() { head, payload = stampRecord(t, parser, head[:0], rec, 7) }); n != 0 {
 			t.Errorf("object of %d bytes: stamping its frame allocates %v times", size, n)
 		}
 		if &payload[0] != &rec[0] || len(payload) != len(rec) {

@@ -34,14 +34,19 @@ func ParseSubmission(b []byte, maxObject int) (s Submission, err error) {
 	}
 	// It is written where the caller has it: a Submission is large enough for a copy
 	// to show beside the hash of a small object.
-	size, f := judgeSubmission(&s, Detect(b), b, bound)
-	if f.none() && size < int64(len(b)) {
-		f = malformed(int(size), reasonTrailing, 0)
-	}
-	if !f.none() {
+	if f := parseSubmission(&s, b, bound, nil); !f.none() {
 		return Submission{}, f.raise()
 	}
 	return s, nil
+}
+
+// parseSubmission is ParseSubmission in the terms of this package.
+func parseSubmission(s *Submission, b []byte, bound int64, names *lastName) fault {
+	size, f := judgeSubmission(s, Detect(b), b, bound, names)
+	if f.none() && size < int64(len(b)) {
+		f = malformed(int(size), reasonTrailing, 0)
+	}
+	return f
 }
 
 // maxBound keeps every length that a bound is compared with far from overflow.
@@ -61,20 +66,20 @@ func objectBound(configured int) (int64, error) {
 // judgeSubmission judges the unit at the start of b and, when all of it is there
 // and without a fault, writes the submission to s. size is the unit's length as soon as it is
 // known: with no fault, with ErrRejected, and with ErrShort where only bytes of
-// a judged unit are missing; else 0.
-func judgeSubmission(s *Submission, g Grammar, b []byte, bound int64) (size int64, f fault) {
+// a judged unit are missing; else 0. names may be nil.
+func judgeSubmission(s *Submission, g Grammar, b []byte, bound int64, names *lastName) (size int64, f fault) {
 	switch g {
 	case GrammarRecord:
-		return judgeRecordUnit(s, b, bound)
+		return judgeRecordUnit(s, b, bound, names)
 	case GrammarFrame:
-		return judgeFrameUnit(s, b, bound)
+		return judgeFrameUnit(s, b, bound, names)
 	case GrammarBareTx:
 		return 0, malformed(0, reasonBareTx, 0)
 	}
 	return 0, truncated(0)
 }
 
-func judgeRecordUnit(s *Submission, b []byte, bound int64) (size int64, f fault) {
+func judgeRecordUnit(s *Submission, b []byte, bound int64, names *lastName) (size int64, f fault) {
 	h, f := judgeRecord(b, bound)
 	if f.kind == short || f.kind == broken {
 		return 0, f
@@ -92,7 +97,7 @@ func judgeRecordUnit(s *Submission, b []byte, bound int64) (size int64, f fault)
 	s.Payload.Version, _ = MarkerOf(rec.Object)
 	s.unstamped(rec.raw)
 	s.Frame.ContentID = ContentID(rec.raw)
-	s.Frame.TopicID = rec.TopicID()
+	s.Frame.TopicID = names.topicID(rec.Topic(0))
 	s.Framed = false
 	return size, f
 }
@@ -107,7 +112,7 @@ func (s *Submission) unstamped(payload []byte) {
 // judgeFrameUnit judges a frame in the order in which its bytes come: header,
 // the payload's length, its head, the topic, and last, over all of it, the
 // hash.
-func judgeFrameUnit(s *Submission, b []byte, bound int64) (size int64, f fault) {
+func judgeFrameUnit(s *Submission, b []byte, bound int64, names *lastName) (size int64, f fault) {
 	var header Header
 	length, f := parseHeader(&header, b, FrameVerObject)
 	if !f.none() {
@@ -132,7 +137,7 @@ func judgeFrameUnit(s *Submission, b []byte, bound int64) (size int64, f fault) 
 	if !f.none() {
 		return size, f.at(HeaderSize)
 	}
-	if f := judgeTopic(&header, h, body); !f.none() {
+	if f := judgeTopic(&header, h, body, names); !f.none() {
 		return size, f
 	}
 	if int64(len(body)) < n {
@@ -153,7 +158,7 @@ func judgeFrameUnit(s *Submission, b []byte, bound int64) (size int64, f fault) 
 
 // judgeTopic rejects a header whose TopicID is not the record's first topic. A
 // bare object has no name to compare with, but no name hashes to zeros.
-func judgeTopic(header *Header, h payloadHead, body []byte) fault {
+func judgeTopic(header *Header, h payloadHead, body []byte, names *lastName) fault {
 	if h.record.count == 0 {
 		if header.TopicID == (TopicID{}) {
 			return rejected(56, reasonNoTopic, 0)
@@ -161,7 +166,7 @@ func judgeTopic(header *Header, h payloadHead, body []byte) fault {
 		return fault{}
 	}
 	first, _ := cutName(h.record.names(body))
-	if topicIDOf(first) != header.TopicID {
+	if names.topicID(first) != header.TopicID {
 		return rejected(56, reasonTopicMismatch, 0)
 	}
 	return fault{}
