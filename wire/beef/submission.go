@@ -92,7 +92,7 @@ func judgeRecordUnit(s *Submission, b []byte, bound int64, names *lastName) (siz
 		return size, truncated(h.size)
 	}
 	rec := &s.Payload.Record
-	*rec = h.record(b)
+	h.record(rec, b)
 	s.Payload.Object = rec.Object
 	s.Payload.Version, _ = MarkerOf(rec.Object)
 	s.unstamped(rec.raw)
@@ -148,7 +148,7 @@ func judgeFrameUnit(s *Submission, b []byte, bound int64, names *lastName) (size
 	if contentID != header.ContentID {
 		return size, rejected(8, reasonContentID, 0)
 	}
-	s.Payload = h.payload(body)
+	h.payload(&s.Payload, body)
 	s.unstamped(body)
 	s.Frame.ContentID = contentID
 	s.Frame.TopicID = header.TopicID
