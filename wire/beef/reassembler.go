@@ -19,7 +19,8 @@ type ReassemblerConfig struct {
 	// were completed or not wanted are remembered.
 	Slots int
 	// Bytes is how much memory their data may take, spare buffers included;
-	// DefaultReassemblyBytes.
+	// DefaultReassemblyBytes. A payload of more than 32 KiB takes its length rounded up
+	// to 8 KiB.
 	Bytes int64
 	// Spare is how many bytes of buffers that objects have left behind are kept for
 	// those to come; DefaultSpare, negative: none.
