@@ -73,3 +73,27 @@ func TestSplitAllocations(t *testing.T) {
 		}
 	}
 }
+
+// TestReassemblyAllocations: an object takes the same few allocations whatever its size,
+// as it is put together in the memory of the one before it.
+func TestReassemblyAllocations(t *testing.T) {
+	for _, size := range []int{100 << 10, 1 << 20} {
+		d := newDesk(t, beef.ReassemblerConfig{})
+		frags := pieces(t, 1, size, 0)
+		object := func() {
+			for i := range frags {
+				frags[i].TopicID[0]++
+				if frame, outcome := d.Add(d.now, &frags[i]); outcome == beef.OutcomeComplete {
+					d.Recycle(frame.Payload)
+				}
+			}
+		}
+		object()
+		if n := testing.AllocsPerRun(50, object); n > 4 {
+			t.Errorf("an object of %d bytes is put together with %v allocations", size, n)
+		}
+		if got := d.Count(beef.OutcomeComplete); got != 52 {
+			t.Errorf("%d objects of %d bytes", got, size)
+		}
+	}
+}
