@@ -16,7 +16,8 @@ import (
 const seqNumAt = 48
 
 // objects are the books of a run in which messages are fragments of objects: each
-// subscriber puts them together, as an edge does.
+// subscriber puts them together, as an edge does, and is done with an object as soon as
+// it is whole.
 type objects struct {
 	subs  []objectSink
 	whole atomic.Uint64 // objects put together, over all subscribers
@@ -43,9 +44,11 @@ func (o *objects) take(sub int, payload []byte) {
 		o.wrong.Add(1)
 		return
 	}
-	switch _, outcome := o.subs[sub].r.Add(time.Now(), &f); outcome {
+	r := o.subs[sub].r
+	switch frame, outcome := r.Add(time.Now(), &f); outcome {
 	case beef.OutcomeComplete:
 		o.whole.Add(1)
+		r.Recycle(frame.Payload)
 	case beef.OutcomeHeld, beef.OutcomeDuplicate, beef.OutcomeLate:
 	default:
 		o.wrong.Add(1)

@@ -22,8 +22,13 @@ const (
 	MaxWindow          = 512
 	DefaultWindowBytes = 8 << 20
 	// slots bounds the objects that a follower is putting together; its bytes are
-	// twice the largest object, for one that is stuck and one that comes.
-	slots = 256
+	// twice the largest object, for one that is stuck and one that comes, each with
+	// room for the record around it and for rounding.
+	slots    = 256
+	slotRoom = 16 << 10
+	// spare is what a follower keeps of buffers that objects have outgrown. There may
+	// be many followers, and one at rest holds on to it.
+	spare = 256 << 10
 )
 
 // Options are one follower's. The zero value is every object, and the defaults.
@@ -100,7 +105,7 @@ func (h *Hub) newFollower(name string, opt Options) (*Follower, error) {
 	f.elections.Set(0, opt.Election)
 	var err error
 	f.parts, err = beef.NewReassembler(beef.ReassemblerConfig{
-		Slots: slots, Bytes: 2*int64(h.cfg.MaxObject) + beef.MaxEnvelope, MaxObject: h.cfg.MaxObject,
+		Slots: slots, Bytes: 2 * (int64(h.cfg.MaxObject) + slotRoom), Spare: spare, MaxObject: h.cfg.MaxObject,
 		Wants: f.wants, GivenUp: f.givenUp,
 	})
 	if err != nil {

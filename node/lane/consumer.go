@@ -183,8 +183,11 @@ func (c *consumer) write(ctx context.Context, s sink) error {
 		c.queue.advance(first + uint64(whole))
 		c.records.Add(uint64(whole))
 		c.bytes.Add(uint64(bytes))
-		if err != nil {
+		if err != nil { // part of it may be read even now
 			return err
+		}
+		for i := range whole {
+			batch[i].shared.done()
 		}
 		clear(batch)
 	}

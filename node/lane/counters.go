@@ -85,6 +85,7 @@ type ConsumerCounters struct {
 func (e *Egress) Counters() EgressCounters {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.back.giveTo(e.parts)
 	e.parts.Expire(time.Now()) // an idle cohort is asked, it does not tick
 	c := EgressCounters{
 		Messages:  e.counted.messages,

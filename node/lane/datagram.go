@@ -24,6 +24,10 @@ func (in *Ingress) readDatagrams(pc *net.UDPConn, door *Door) {
 		in.cfg.Log.Debug("kernel buffer not set", "door", door.name(), "err", err)
 	}
 	from := newSources(&in.cfg.Limits)
+	parser, err := beef.NewParser(in.cfg.MaxObject)
+	if err != nil {
+		panic(err) // NewIngress has checked MaxObject
+	}
 	buf := make([]byte, maxDatagram)
 	for {
 		n, sender, err := pc.ReadFromUDPAddrPort(buf)
@@ -36,7 +40,7 @@ func (in *Ingress) readDatagrams(pc *net.UDPConn, door *Door) {
 			continue
 		}
 		in.counted.datagrams.Add(1)
-		if reason := in.datagram(buf[:n], door, from, sender); reason != "" {
+		if reason := in.datagram(parser, buf[:n], door, from, sender); reason != "" {
 			in.counted.dropped.add(reason)
 			in.cfg.Log.Debug("datagram dropped", "door", door.name(), "remote", sender.String(), "reason", reason)
 		}
@@ -45,7 +49,7 @@ func (in *Ingress) readDatagrams(pc *net.UDPConn, door *Door) {
 
 // datagram takes one datagram. It returns why it was dropped before its object was
 // judged; an object that is rejected is counted as such.
-func (in *Ingress) datagram(b []byte, door *Door, from *sources, sender netip.AddrPort) (reason string) {
+func (in *Ingress) datagram(parser *beef.Parser, b []byte, door *Door, from *sources, sender netip.AddrPort) (reason string) {
 	now := time.Now()
 	src := from.at(sourceOf(sender.Addr()))
 	if reason, _ := src.over(now); reason != "" {
@@ -56,7 +60,7 @@ func (in *Ingress) datagram(b []byte, door *Door, from *sources, sender netip.Ad
 	if in.rate.over(now) > 0 {
 		return ReasonNode
 	}
-	sub, err := beef.ParseSubmission(b, in.cfg.MaxObject)
+	sub, err := parser.Parse(b)
 	if fault := (*beef.FaultError)(nil); errors.As(err, &fault) && !errors.Is(err, beef.ErrRejected) {
 		return fault.Reason
 	} else if err != nil {

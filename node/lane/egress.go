@@ -36,6 +36,7 @@ type Egress struct {
 	names     map[string]*consumer // with a name, connected
 	lastID    beef.ConsumerID
 	parts     *beef.Reassembler
+	back      handedBack                      // payloads that parts made, written by all
 	delivered *window[deliveredKey, struct{}] // nil: nothing is remembered
 	connected int                             // consumers that connected
 	groups    map[uint32]int                  // consumers that elected a topic of the group
@@ -166,8 +167,11 @@ func (e *Egress) Handle(m Message) {
 		if offer, ok := beef.OfferOfFragment(&frag); ok && e.resumed.Len() > 0 {
 			e.arrived(&offer, int64(frag.OrigLen))
 		}
+		e.back.giveTo(e.parts)
 		if f, outcome := e.parts.Add(now, &frag); outcome == beef.OutcomeComplete {
-			e.deliver(now, &m, &f, f.Payload)
+			whole := newShared(f.Payload, &e.back)
+			e.deliver(now, &m, &f, whole)
+			whole.done()
 		}
 		return
 	}
@@ -196,17 +200,17 @@ func (e *Egress) wants(f *beef.Fragment) bool {
 }
 
 // deliver gives an object to every consumer that elects it and did not have it;
-// called under mu. owned is the payload where it is nobody else's memory; nil
+// called under mu. whole is the payload where it is not the message's memory; nil
 // makes one copy for all consumers, so that an object that waits for one of them
 // does not hold on to the node's buffers.
-func (e *Egress) deliver(now time.Time, m *Message, f *beef.Frame, owned []byte) {
+func (e *Egress) deliver(now time.Time, m *Message, f *beef.Frame, whole *shared) {
 	offer, err := beef.OfferOf(f)
 	if err != nil {
 		e.ignore(m, err)
 		return
 	}
 	e.counted.objects++
-	if owned == nil && e.resumed.Len() > 0 { // of fragments the first has told
+	if whole == nil && e.resumed.Len() > 0 { // of fragments the first has told
 		e.arrived(&offer, int64(len(f.Payload)))
 	}
 	e.matches = e.elections.Match(&offer, e.matches[:0])
@@ -215,17 +219,22 @@ func (e *Egress) deliver(now time.Time, m *Message, f *beef.Frame, owned []byte)
 		return
 	}
 	key := pairOf(f.ContentID, f.TopicID)
+	var payload []byte
+	if whole != nil {
+		payload = whole.payload
+	}
 	for _, match := range e.matches {
 		if !e.first(now, deliveredKey{key, match.Consumer}) {
 			e.counted.repeated++
 			continue
 		}
-		if owned == nil {
-			owned = slices.Clone(f.Payload)
+		if payload == nil {
+			payload = slices.Clone(f.Payload)
 		}
 		c := e.consumers[match.Consumer]
-		var d delivery
-		c.head(&d, f, match.Topic, owned)
+		d := delivery{shared: whole}
+		c.head(&d, f, match.Topic, payload)
+		whole.use() // as the consumer, until it has written it
 		if !c.queue.put(&d) {
 			c.overflow(&d)
 		}

@@ -11,7 +11,8 @@ import (
 type delivery struct {
 	head    [beef.HeaderSize]byte // large enough for either format
 	headLen int
-	payload []byte // read-only
+	payload []byte  // read-only
+	shared  *shared // whose payload it is; nil: memory of its own
 }
 
 func (d *delivery) size() int64 { return int64(d.headLen + len(d.payload)) }

@@ -16,7 +16,8 @@ func TestStampingAllocatesNothing(t *testing.T) {
 		}
 		head := make([]byte, 0, beef.HeaderSize)
 		var payload []byte
-		if n := testing.AllocsPerRun(20, func() { head, payload = stampRecord(t, head[:0], rec, 7) }); n != 0 {
+		parser := newParser(t)
+		if n := testing.AllocsPerRun(20, func() { head, payload = stampRecord(t, parser, head[:0], rec, 7) }); n != 0 {
 			t.Errorf("object of %d bytes: stamping its frame allocates %v times", size, n)
 		}
 		if &payload[0] != &rec[0] || len(payload) != len(rec) {
@@ -69,6 +70,30 @@ func TestSplitAllocations(t *testing.T) {
 		}
 		if n != few || n > 8 || at != size {
 			t.Errorf("%d of %d bytes cut with %v allocations, a small object with %v", at, size, n, few)
+		}
+	}
+}
+
+// TestReassemblyAllocations: an object takes the same few allocations whatever its size,
+// as it is put together in the memory of the one before it.
+func TestReassemblyAllocations(t *testing.T) {
+	for _, size := range []int{100 << 10, 1 << 20} {
+		d := newDesk(t, beef.ReassemblerConfig{})
+		frags := pieces(t, 1, size, 0)
+		object := func() {
+			for i := range frags {
+				frags[i].TopicID[0]++
+				if frame, outcome := d.Add(d.now, &frags[i]); outcome == beef.OutcomeComplete {
+					d.Recycle(frame.Payload)
+				}
+			}
+		}
+		object()
+		if n := testing.AllocsPerRun(50, object); n > 4 {
+			t.Errorf("an object of %d bytes is put together with %v allocations", size, n)
+		}
+		if got := d.Count(beef.OutcomeComplete); got != 52 {
+			t.Errorf("%d objects of %d bytes", got, size)
 		}
 	}
 }

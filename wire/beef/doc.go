@@ -3,13 +3,14 @@
 //
 // Decoders return views into their input and allocate only for a fault;
 // encoders append to the caller's slice. A payload is hashed once: when it is
-// submitted (Scanner, ParseSubmission), or when it is put together again
+// submitted (Scanner, Parser, ParseSubmission), or while it is put together again
 // (Reassembler).
 //
 // Three kinds of input, three kinds of decoder:
 //
 //   - exact: ParseRecord, ParseFrame, ParseFragment, ParseDelivery and
-//     ParseSubmission take one whole unit, as a chunk or a datagram holds it;
+//     ParseSubmission, or a Parser for many, take one whole unit, as a chunk or a
+//     datagram holds it;
 //   - incremental: Scanner reads what a publisher sends over a stream,
 //     DeliveryScanner what an edge sends to a consumer. How the bytes were cut
 //     on their way never changes what comes out;

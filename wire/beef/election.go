@@ -18,14 +18,15 @@ type Election struct {
 // It reads the payload anew each time and looks the topics up one by one: it is
 // for a single consumer. Elections is for many.
 func (e *Election) Match(header TopicID, deliverCount uint8, payload []byte) (TopicID, bool) {
-	p, err := ParsePayload(payload)
-	if err != nil || len(e.Versions) > 0 && !slices.Contains(e.Versions, p.Version) {
+	h, fault := judgePayload(payload, int64(len(payload)), noBound)
+	if !fault.none() || len(e.Versions) > 0 && !slices.Contains(e.Versions, h.version) {
 		return TopicID{}, false
 	}
 	if len(e.Topics) == 0 || slices.Contains(e.Topics, header) {
 		return header, true
 	}
-	o := newOffer(header, deliverCount, &p.Record, p.Version)
+	var o Offer
+	o.fill(&Header{TopicID: header, DeliverCount: deliverCount}, h, payload)
 	for _, t := range o.Topics() {
 		if slices.Contains(e.Topics, t) {
 			return t, true
@@ -45,19 +46,20 @@ type Offer struct {
 }
 
 // OfferOf returns the offer of a frame. The error is the payload's.
-func OfferOf(f *Frame) (Offer, error) {
-	p, err := ParsePayload(f.Payload)
-	if err != nil {
-		return Offer{}, err
+func OfferOf(f *Frame) (o Offer, err error) {
+	h, fault := judgePayload(f.Payload, int64(len(f.Payload)), noBound)
+	if !fault.none() {
+		return Offer{}, fault.inside(0).raise()
 	}
-	return newOffer(f.TopicID, f.DeliverCount, &p.Record, p.Version), nil
+	o.fill(&f.Header, h, f.Payload)
+	return o, nil
 }
 
 // OfferOfFragment returns the offer of the object that fragment 0 begins, and
 // true; or false when f is not fragment 0 or too short to hold all names and
 // the marker. A beginning that ParsePayload would refuse gives the zero Offer
 // (PROTOCOL §7 Reassembly).
-func OfferOfFragment(f *Fragment) (Offer, bool) {
+func OfferOfFragment(f *Fragment) (o Offer, ok bool) {
 	if f.Index != 0 {
 		return Offer{}, false
 	}
@@ -65,32 +67,27 @@ func OfferOfFragment(f *Fragment) (Offer, bool) {
 	if fault.kind == short {
 		return Offer{}, false
 	}
-	if !fault.none() {
-		return Offer{}, true
+	if fault.none() {
+		o.fill(&f.Header, h, f.Data)
 	}
-	rec := Record{count: h.record.count}
-	if rec.count > 0 {
-		rec.names = h.record.names(f.Data)
-	}
-	return newOffer(f.TopicID, f.DeliverCount, &rec, h.version), true
+	return o, true
 }
 
-// newOffer hashes the deliverable names behind the first, whose hash is the
-// header's TopicID. A bare object has none.
-func newOffer(header TopicID, deliverCount uint8, rec *Record, v Version) Offer {
-	o := Offer{Version: v, count: 1}
-	o.topics[0] = header
-	n, i := Deliverable(deliverCount, rec.count), 0
-	for name := range rec.Topics() {
-		if i == n {
-			break
-		}
-		if i > 0 {
-			o.add(topicIDOf(name))
-		}
-		i++
+// fill makes of a zero Offer that of a payload that begins with b and whose head is
+// h. It hashes the deliverable names behind the first, whose hash is the header's
+// TopicID; a bare object has none.
+func (o *Offer) fill(header *Header, h payloadHead, b []byte) {
+	o.Version = h.version
+	o.topics[0], o.count = header.TopicID, 1
+	if h.record.count == 0 {
+		return
 	}
-	return o
+	_, rest := cutName(h.record.names(b))
+	for range Deliverable(header.DeliverCount, h.record.count) - 1 {
+		var name []byte
+		name, rest = cutName(rest)
+		o.add(topicIDOf(name))
+	}
 }
 
 // Topics returns the deliverable topics in record order, each once.

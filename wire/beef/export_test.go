@@ -18,6 +18,9 @@ func CheckReassembler(t testing.TB, r *Reassembler) {
 		if charge != s.charge {
 			t.Errorf("slot charged %d, holds %d", s.charge, charge)
 		}
+		if len(s.body) > 0 && s.contentID() != ContentID(s.body) {
+			t.Error("the hash is not that of what is there")
+		}
 		if s.closed != 0 || s.whole() || int64(len(s.body)) > s.origLen {
 			t.Errorf("slot is open but closed %v, %d of %d fragments", s.closed, s.have, s.total)
 		}
@@ -32,15 +35,25 @@ func CheckReassembler(t testing.TB, r *Reassembler) {
 	closed := 0
 	for s := r.closed.first; s != nil; s = s.next {
 		closed++
-		if s.closed == 0 || s.charge != 0 || s.body != nil || s.pending != nil {
+		if s.closed == 0 || s.charge != 0 || s.body != nil || s.sum != nil || s.pending != nil {
 			t.Error("a closed slot holds data")
 		}
 	}
 	if closed != r.closed.len || closed > r.cfg.Slots {
 		t.Errorf("%d closed slots, counted %d, bound %d", closed, r.closed.len, r.cfg.Slots)
 	}
-	if bytes != r.bytes || bytes > r.cfg.Bytes {
-		t.Errorf("%d bytes held, counted %d, bound %d", bytes, r.bytes, r.cfg.Bytes)
+	if bytes != r.bytes || bytes+r.spares.bytes > r.cfg.Bytes {
+		t.Errorf("%d bytes held, counted %d, and %d spare, bound %d", bytes, r.bytes, r.spares.bytes, r.cfg.Bytes)
+	}
+	spare := int64(0)
+	for _, b := range r.spares.list {
+		spare += int64(cap(b))
+		if len(b) != 0 || cap(b) < spareLeast {
+			t.Errorf("a spare buffer of %d bytes, %d in use", cap(b), len(b))
+		}
+	}
+	if spare != r.spares.bytes || spare > r.spares.limit || len(r.spares.list) > sparesMost {
+		t.Errorf("%d buffers of %d bytes spare, counted %d, bound %d", len(r.spares.list), spare, r.spares.bytes, r.spares.limit)
 	}
 	if len(r.slots) != seen+closed {
 		t.Errorf("%d slots known, %d in the lists", len(r.slots), seen+closed)
@@ -49,3 +62,12 @@ func CheckReassembler(t testing.TB, r *Reassembler) {
 
 // WindowSize is how many bytes of memory a scanner holds.
 func (s *Scanner) WindowSize() int { return len(s.win.buf) }
+
+// SpareBytes is how much memory a Reassembler keeps for objects to come.
+func (r *Reassembler) SpareBytes() int64 { return r.spares.bytes }
+
+// The bounds of spare buffers.
+const (
+	SpareLeast = spareLeast
+	SparesMost = sparesMost
+)

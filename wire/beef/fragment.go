@@ -1,6 +1,9 @@
 package beef
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // Fragment is one piece of an object frame's payload (PROTOCOL §7 Layouts;
 // integers big endian).
@@ -97,6 +100,7 @@ func (f *Fragment) stride() int64 {
 
 // AppendFragment appends the encoded fragment to dst.
 func AppendFragment(dst []byte, f *Fragment) []byte {
+	dst = slices.Grow(dst, FragmentHeaderSize+len(f.Data))
 	return append(AppendFragmentHeader(dst, f), f.Data...)
 }
 

@@ -1,5 +1,7 @@
 package beef
 
+import "slices"
+
 // Frame is an object frame: a header and, as payload, a submission record
 // verbatim or a bare object (PROTOCOL §7 Layouts).
 //
@@ -44,6 +46,7 @@ func (f *Frame) Size() int { return HeaderSize + len(f.Payload) }
 
 // AppendFrame appends the encoded frame to dst.
 func AppendFrame(dst []byte, f *Frame) []byte {
+	dst = slices.Grow(dst, f.Size())
 	return append(AppendHeader(dst, f), f.Payload...)
 }
 

@@ -16,15 +16,13 @@ type recordHead struct {
 	objectLen int64 // bytes of the object, at least 1
 }
 
-// record makes the Record of a judged head and bytes that hold all of it.
-func (h recordHead) record(b []byte) Record {
+// record makes of r the Record of a judged head and bytes that hold all of it.
+func (h recordHead) record(r *Record, b []byte) {
 	end := h.size + int(h.objectLen)
-	return Record{
-		Object: b[h.size:end:end],
-		raw:    b[:end:end],
-		names:  h.names(b),
-		count:  h.count,
-	}
+	r.Object = b[h.size:end:end]
+	r.raw = b[:end:end]
+	r.names = h.names(b)
+	r.count = h.count
 }
 
 func (h recordHead) names(b []byte) []byte { return b[4 : h.size-4] }

@@ -1,6 +1,9 @@
 package beef
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // Sizes of the two headers in bytes (PROTOCOL §7 Layouts).
 const (
@@ -131,13 +134,18 @@ func parseHeader(h *Header, b []byte, want byte) (length uint32, f fault) {
 	return binary.BigEndian.Uint32(b[88:]), f
 }
 
+// appendHeader makes room once and writes each field where it belongs.
 func appendHeader(dst []byte, h *Header, ver byte, length int) []byte {
-	dst = binary.BigEndian.AppendUint32(dst, magicWord)
-	dst = binary.BigEndian.AppendUint16(dst, h.ProtoVer())
-	dst = append(dst, ver, h.DeliverCount)
-	dst = append(dst, h.ContentID[:]...)
-	dst = binary.BigEndian.AppendUint64(dst, h.HashKey)
-	dst = binary.BigEndian.AppendUint64(dst, h.SeqNum)
-	dst = append(dst, h.TopicID[:]...)
-	return binary.BigEndian.AppendUint32(dst, uint32(length))
+	at := len(dst)
+	dst = slices.Grow(dst, HeaderSize)[:at+HeaderSize]
+	b := (*[HeaderSize]byte)(dst[at:])
+	binary.BigEndian.PutUint32(b[0:], magicWord)
+	binary.BigEndian.PutUint16(b[4:], h.ProtoVer())
+	b[6], b[7] = ver, h.DeliverCount
+	copy(b[8:], h.ContentID[:])
+	binary.BigEndian.PutUint64(b[40:], h.HashKey)
+	binary.BigEndian.PutUint64(b[48:], h.SeqNum)
+	copy(b[56:], h.TopicID[:])
+	binary.BigEndian.PutUint32(b[88:], uint32(length))
+	return dst
 }

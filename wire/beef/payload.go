@@ -16,12 +16,13 @@ func (p *Payload) IsRecord() bool { return p.Record.count > 0 }
 
 // ParsePayload decodes a whole payload. Whatever carries it says where it ends,
 // so every fault is an ErrRejected.
-func ParsePayload(b []byte) (Payload, error) {
+func ParsePayload(b []byte) (p Payload, err error) {
 	h, f := judgePayload(b, int64(len(b)), noBound)
 	if !f.none() {
 		return Payload{}, f.inside(0).raise()
 	}
-	return h.payload(b), nil
+	h.payload(&p, b)
+	return p, nil
 }
 
 // payloadHead is a payload as far as it was judged: a record's head, or the
@@ -31,13 +32,15 @@ type payloadHead struct {
 	version Version
 }
 
-// payload makes the Payload of a judged head and all of its bytes.
-func (h payloadHead) payload(b []byte) Payload {
+// payload makes of p the Payload of a judged head and all of its bytes.
+func (h payloadHead) payload(p *Payload, b []byte) {
+	p.Version = h.version
 	if h.record.count == 0 {
-		return Payload{Object: b, Version: h.version}
+		p.Record, p.Object = Record{}, b
+		return
 	}
-	rec := h.record.record(b)
-	return Payload{Record: rec, Object: rec.Object, Version: h.version}
+	h.record.record(&p.Record, b)
+	p.Object = p.Record.Object
 }
 
 // judgePayload judges a payload of size bytes of which b, no longer than that,

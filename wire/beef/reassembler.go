@@ -13,13 +13,18 @@ const (
 )
 
 // ReassemblerConfig bounds a Reassembler (PROTOCOL §7 Reassembly). A zero field
-// is its default; none can be switched off.
+// is its default; none but Spare can be switched off.
 type ReassemblerConfig struct {
 	// Slots is how many objects may be under way; DefaultSlots. As many that
 	// were completed or not wanted are remembered.
 	Slots int
-	// Bytes is how much memory their data may take; DefaultReassemblyBytes.
+	// Bytes is how much memory their data may take, spare buffers included;
+	// DefaultReassemblyBytes. A payload of more than 32 KiB takes its length rounded up
+	// to 8 KiB.
 	Bytes int64
+	// Spare is how many bytes of buffers that objects have left behind are kept for
+	// those to come; DefaultSpare, negative: none.
+	Spare int64
 	// Age is how long a slot waits for its next new fragment, and how long a
 	// closed one is remembered; DefaultReassemblyAge.
 	Age time.Duration
@@ -45,14 +50,17 @@ type ReassemblerConfig struct {
 // to be unwanted, its fragments are dropped for Age, but for those with a higher
 // DeliverCount: these start anew.
 //
-// Memory is charged as it is allocated, in step with the bytes that came; the
-// bounds hold after each call.
+// Memory is charged as it is allocated, in step with the bytes that came, but for
+// buffers that an earlier object has left behind; the bounds hold after each call. What
+// nobody used for Age is given back to the runtime.
 type Reassembler struct {
 	cfg    ReassemblerConfig
 	slots  map[slotKey]*slot
 	open   slotList
 	closed slotList
 	bytes  int64
+	spares spares
+	used   time.Time // when the last fragment came
 	counts [outcomeCount]uint64
 }
 
@@ -81,16 +89,24 @@ func NewReassembler(cfg ReassemblerConfig) (*Reassembler, error) {
 	case cfg.Age < 0:
 		return nil, fmt.Errorf("beef: reassembly age %v", cfg.Age)
 	}
-	return &Reassembler{cfg: cfg, slots: make(map[slotKey]*slot)}, nil
+	r := &Reassembler{cfg: cfg, slots: make(map[slotKey]*slot)}
+	switch {
+	case cfg.Spare == 0:
+		r.spares.limit = min(DefaultSpare, cfg.Bytes)
+	case cfg.Spare > 0:
+		r.spares.limit = min(cfg.Spare, cfg.Bytes)
+	}
+	return r, nil
 }
 
 // Add takes a fragment, copying what it keeps. With OutcomeComplete the frame is
 // the object's, as it was before it was cut: HashKey and SeqNum are those of the
-// first fragment that came, and the payload belongs to the caller. Otherwise the
-// frame is the zero one. The frame's TopicID is what the fragments said; nothing
-// is known of the payload but its hash.
+// first fragment that came, and the payload belongs to the caller, who may give it to
+// Recycle. Otherwise the frame is the zero one. The frame's TopicID is what the
+// fragments said; nothing is known of the payload but its hash.
 func (r *Reassembler) Add(now time.Time, f *Fragment) (Frame, Outcome) {
 	r.Expire(now)
+	r.used = now
 	frame, o := r.add(now, f)
 	r.counts[o]++
 	return frame, o
@@ -148,8 +164,9 @@ func (r *Reassembler) store(now time.Time, s *slot, f *Fragment) (Frame, Outcome
 	r.open.push(s)
 	s.touched = now
 	before := s.charge
-	s.store(f)
+	s.store(f, &r.spares)
 	r.bytes += s.charge - before
+	r.spares.shrink(r.cfg.Bytes - r.bytes)
 	if s.whole() {
 		return r.finish(now, s)
 	}
@@ -164,10 +181,10 @@ func (r *Reassembler) store(now time.Time, s *slot, f *Fragment) (Frame, Outcome
 	return Frame{}, OutcomeHeld
 }
 
-// finish hashes a whole payload, the only time that anything is hashed here.
+// finish judges a whole payload by its hash.
 func (r *Reassembler) finish(now time.Time, s *slot) (Frame, Outcome) {
 	payload := s.body
-	if ContentID(payload) != s.key.content {
+	if s.contentID() != s.key.content {
 		r.forget(s)
 		return Frame{}, OutcomeHash
 	}
@@ -216,6 +233,14 @@ func (r *Reassembler) forget(s *slot) {
 	}
 	r.bytes -= s.charge
 	delete(r.slots, s.key)
+	r.Recycle(s.body)
+}
+
+// Recycle takes the memory of a payload that Add returned and that nobody reads or
+// writes any more, for an object to come. It may be dropped instead, by either side.
+func (r *Reassembler) Recycle(payload []byte) {
+	r.spares.put(payload)
+	r.spares.shrink(r.cfg.Bytes - r.bytes)
 }
 
 // Expire gives up what is older than Age at now. Add does it as well; a timer at
@@ -227,6 +252,9 @@ func (r *Reassembler) Expire(now time.Time) {
 	}
 	for s := r.closed.first; s != nil && now.Sub(s.touched) >= r.cfg.Age; s = r.closed.first {
 		r.forget(s)
+	}
+	if now.Sub(r.used) >= r.cfg.Age {
+		r.spares.shrink(0)
 	}
 }
 
@@ -241,13 +269,16 @@ func (r *Reassembler) Deadline() time.Time {
 			at = due
 		}
 	}
+	if due := r.used.Add(r.cfg.Age); len(r.spares.list) > 0 && (at.IsZero() || due.Before(at)) {
+		at = due
+	}
 	return at
 }
 
 // Slots returns how many objects are under way.
 func (r *Reassembler) Slots() int { return r.open.len }
 
-// Bytes returns how much memory the data of open slots takes.
+// Bytes returns how much memory the data of open slots takes, without spare buffers.
 func (r *Reassembler) Bytes() int64 { return r.bytes }
 
 // Count returns how often an outcome came about: fragments, and for OutcomeAge,

@@ -46,7 +46,7 @@ type Record struct {
 //
 // The error is a *FaultError: ErrShort for a cut record, ErrRejected for a name
 // that is not UTF-8 or an object without a marker, ErrMalformed otherwise.
-func ParseRecord(b []byte) (Record, error) {
+func ParseRecord(b []byte) (r Record, err error) {
 	h, f := judgeRecord(b, noBound)
 	if !f.none() {
 		return Record{}, f.raise()
@@ -57,7 +57,8 @@ func ParseRecord(b []byte) (Record, error) {
 	case int64(len(b)) > end:
 		return Record{}, malformed(int(end), reasonTrailing, 0).raise()
 	}
-	return h.record(b), nil
+	h.record(&r, b)
+	return r, nil
 }
 
 // Bytes returns the whole record, which is the payload of its frame.

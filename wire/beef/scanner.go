@@ -34,6 +34,7 @@ type Scanner struct {
 	skip    int64 // bytes of a rejected unit still to come
 	skipped int64 // where in the stream that unit started
 	err     error // the fault that ended the stream
+	names   lastName
 }
 
 // NewScanner returns a Scanner for one stream. The error names a MaxObject that
@@ -79,7 +80,7 @@ func (s *Scanner) Feed(b []byte) int {
 // refused object: the scanner skips the rest of it, so Next is called again. A
 // *FaultError that is ErrMalformed ended the stream, and comes again with each
 // call.
-func (s *Scanner) Next() (Submission, error) {
+func (s *Scanner) Next() (sub Submission, err error) {
 	if s.err != nil {
 		return Submission{}, s.err
 	}
@@ -91,8 +92,7 @@ func (s *Scanner) Next() (Submission, error) {
 	if s.grammar == GrammarUndecided {
 		s.grammar = Detect(b)
 	}
-	var sub Submission
-	size, f := judgeSubmission(&sub, s.grammar, b, s.bound)
+	size, f := judgeSubmission(&sub, s.grammar, b, s.bound, &s.names)
 	switch f.kind {
 	case whole:
 		s.unit = 0
@@ -126,7 +126,7 @@ func (s *Scanner) End() error {
 	if len(b) == 0 {
 		return nil
 	}
-	_, f := judgeSubmission(new(Submission), s.grammar, b, s.bound)
+	_, f := judgeSubmission(new(Submission), s.grammar, b, s.bound, &s.names)
 	if f.none() {
 		return errors.New("beef: end before the last submission was taken")
 	}

@@ -1,6 +1,10 @@
 package beef
 
-import "time"
+import (
+	"crypto/sha256"
+	"hash"
+	"time"
+)
 
 // slotFirst is what a slot allocates at first, or less where the payload is
 // shorter. DefaultSlots times it is DefaultReassemblyBytes, so that a fragment
@@ -24,8 +28,9 @@ type slotKey struct {
 //  1. body is the payload's beginning, all of fragments 0..next-1.
 //  2. pending holds fragments above next, never next itself.
 //  3. charge is cap(body) and, per pending fragment, its length and pendingCost.
+//  4. sum has taken all of body and nothing else; nil before the first fragment.
 //
-// A closed slot has neither body nor pending, and charge 0.
+// A closed slot has neither body nor pending nor sum, and charge 0.
 type slot struct {
 	prev, next *slot // in the list the slot is on
 	key        slotKey
@@ -37,6 +42,7 @@ type slot struct {
 	total   int
 
 	body    []byte
+	sum     hash.Hash
 	have    int // fragments in body
 	pending map[uint16][]byte
 	charge  int64
@@ -64,8 +70,9 @@ func (s *slot) has(index uint16) bool {
 	return waits || int(index) < s.have
 }
 
-// store copies the data of a fragment that the slot does not have.
-func (s *slot) store(f *Fragment) {
+// store copies the data of a fragment that the slot does not have. Its buffers come
+// from free and go back there when they are outgrown.
+func (s *slot) store(f *Fragment, free *spares) {
 	if int(f.Index) != s.have {
 		if s.pending == nil {
 			s.pending = make(map[uint16][]byte)
@@ -74,7 +81,7 @@ func (s *slot) store(f *Fragment) {
 		s.charge += int64(len(f.Data)) + pendingCost
 		return
 	}
-	s.push(f.Data)
+	s.push(f.Data, free)
 	for {
 		data, ok := s.pending[uint16(s.have)]
 		if !ok {
@@ -82,29 +89,40 @@ func (s *slot) store(f *Fragment) {
 		}
 		delete(s.pending, uint16(s.have))
 		s.charge -= int64(len(data)) + pendingCost
-		s.push(data)
+		s.push(data, free)
 	}
 }
 
-// push puts the next fragment's data behind the body. The body doubles as it
-// fills, up to the payload's length.
-func (s *slot) push(data []byte) {
+// push puts the next fragment's data behind the body, which doubles as it fills, and
+// hashes it while it is at hand: an object of many megabytes is then known to be right
+// as soon as it is whole, without a pause for all of it at once.
+func (s *slot) push(data []byte, free *spares) {
 	if need := len(s.body) + len(data); need > cap(s.body) {
-		size := min(max(2*int64(cap(s.body)), slotFirst, int64(need)), s.origLen)
-		body := make([]byte, len(s.body), size)
-		copy(body, s.body)
+		body := append(free.get(int64(need), int64(cap(s.body)), s.origLen), s.body...)
 		s.charge += int64(cap(body) - cap(s.body))
+		free.put(s.body)
 		s.body = body
 	}
+	if s.sum == nil {
+		s.sum = sha256.New()
+	}
 	s.body = append(s.body, data...)
+	s.sum.Write(data) // a Hash never fails
 	s.have++
+}
+
+// contentID is ContentID of the body.
+func (s *slot) contentID() [32]byte {
+	var once [sha256.Size]byte
+	s.sum.Sum(once[:0])
+	return sha256.Sum256(once[:])
 }
 
 func (s *slot) whole() bool { return s.have == s.total }
 
 // close leaves of the slot that it was, and why it takes nothing more.
 func (s *slot) close(why Outcome, now time.Time) {
-	s.body, s.pending, s.charge = nil, nil, 0
+	s.body, s.sum, s.pending, s.charge = nil, nil, nil, 0
 	s.closed, s.touched = why, now
 }
 

@@ -27,20 +27,26 @@ func (s *Submission) Allow(n int) {
 // in bytes, 0 for DefaultMaxObject (PROTOCOL §7 Ingress doors).
 //
 // The error is a *FaultError, or says that maxObject is out of range.
-func ParseSubmission(b []byte, maxObject int) (Submission, error) {
+func ParseSubmission(b []byte, maxObject int) (s Submission, err error) {
 	bound, err := objectBound(maxObject)
 	if err != nil {
 		return Submission{}, err
 	}
-	var s Submission
-	size, f := judgeSubmission(&s, Detect(b), b, bound)
-	if f.none() && size < int64(len(b)) {
-		f = malformed(int(size), reasonTrailing, 0)
-	}
-	if !f.none() {
+	// It is written where the caller has it: a Submission is large enough for a copy
+	// to show beside the hash of a small object.
+	if f := parseSubmission(&s, b, bound, nil); !f.none() {
 		return Submission{}, f.raise()
 	}
 	return s, nil
+}
+
+// parseSubmission is ParseSubmission in the terms of this package.
+func parseSubmission(s *Submission, b []byte, bound int64, names *lastName) fault {
+	size, f := judgeSubmission(s, Detect(b), b, bound, names)
+	if f.none() && size < int64(len(b)) {
+		f = malformed(int(size), reasonTrailing, 0)
+	}
+	return f
 }
 
 // maxBound keeps every length that a bound is compared with far from overflow.
@@ -60,20 +66,20 @@ func objectBound(configured int) (int64, error) {
 // judgeSubmission judges the unit at the start of b and, when all of it is there
 // and without a fault, writes the submission to s. size is the unit's length as soon as it is
 // known: with no fault, with ErrRejected, and with ErrShort where only bytes of
-// a judged unit are missing; else 0.
-func judgeSubmission(s *Submission, g Grammar, b []byte, bound int64) (size int64, f fault) {
+// a judged unit are missing; else 0. names may be nil.
+func judgeSubmission(s *Submission, g Grammar, b []byte, bound int64, names *lastName) (size int64, f fault) {
 	switch g {
 	case GrammarRecord:
-		return judgeRecordUnit(s, b, bound)
+		return judgeRecordUnit(s, b, bound, names)
 	case GrammarFrame:
-		return judgeFrameUnit(s, b, bound)
+		return judgeFrameUnit(s, b, bound, names)
 	case GrammarBareTx:
 		return 0, malformed(0, reasonBareTx, 0)
 	}
 	return 0, truncated(0)
 }
 
-func judgeRecordUnit(s *Submission, b []byte, bound int64) (size int64, f fault) {
+func judgeRecordUnit(s *Submission, b []byte, bound int64, names *lastName) (size int64, f fault) {
 	h, f := judgeRecord(b, bound)
 	if f.kind == short || f.kind == broken {
 		return 0, f
@@ -86,20 +92,27 @@ func judgeRecordUnit(s *Submission, b []byte, bound int64) (size int64, f fault)
 		return size, truncated(h.size)
 	}
 	rec := &s.Payload.Record
-	*rec = h.record(b)
+	h.record(rec, b)
 	s.Payload.Object = rec.Object
 	s.Payload.Version, _ = MarkerOf(rec.Object)
-	s.Frame = Frame{Header: Header{DeliverCount: 1}, Payload: rec.raw}
+	s.unstamped(rec.raw)
 	s.Frame.ContentID = ContentID(rec.raw)
-	s.Frame.TopicID = rec.TopicID()
+	s.Frame.TopicID = names.topicID(rec.Topic(0))
 	s.Framed = false
 	return size, f
+}
+
+// unstamped gives the frame its payload and what the ingress has not set yet.
+func (s *Submission) unstamped(payload []byte) {
+	h := &s.Frame.Header
+	h.DeliverCount, h.HashKey, h.SeqNum, h.proto = 1, 0, 0, 0
+	s.Frame.Payload = payload
 }
 
 // judgeFrameUnit judges a frame in the order in which its bytes come: header,
 // the payload's length, its head, the topic, and last, over all of it, the
 // hash.
-func judgeFrameUnit(s *Submission, b []byte, bound int64) (size int64, f fault) {
+func judgeFrameUnit(s *Submission, b []byte, bound int64, names *lastName) (size int64, f fault) {
 	var header Header
 	length, f := parseHeader(&header, b, FrameVerObject)
 	if !f.none() {
@@ -124,7 +137,7 @@ func judgeFrameUnit(s *Submission, b []byte, bound int64) (size int64, f fault) 
 	if !f.none() {
 		return size, f.at(HeaderSize)
 	}
-	if f := judgeTopic(&header, h, body); !f.none() {
+	if f := judgeTopic(&header, h, body, names); !f.none() {
 		return size, f
 	}
 	if int64(len(body)) < n {
@@ -135,8 +148,8 @@ func judgeFrameUnit(s *Submission, b []byte, bound int64) (size int64, f fault) 
 	if contentID != header.ContentID {
 		return size, rejected(8, reasonContentID, 0)
 	}
-	s.Payload = h.payload(body)
-	s.Frame = Frame{Header: Header{DeliverCount: 1}, Payload: body}
+	h.payload(&s.Payload, body)
+	s.unstamped(body)
 	s.Frame.ContentID = contentID
 	s.Frame.TopicID = header.TopicID
 	s.Framed = true
@@ -145,7 +158,7 @@ func judgeFrameUnit(s *Submission, b []byte, bound int64) (size int64, f fault) 
 
 // judgeTopic rejects a header whose TopicID is not the record's first topic. A
 // bare object has no name to compare with, but no name hashes to zeros.
-func judgeTopic(header *Header, h payloadHead, body []byte) fault {
+func judgeTopic(header *Header, h payloadHead, body []byte, names *lastName) fault {
 	if h.record.count == 0 {
 		if header.TopicID == (TopicID{}) {
 			return rejected(56, reasonNoTopic, 0)
@@ -153,7 +166,7 @@ func judgeTopic(header *Header, h payloadHead, body []byte) fault {
 		return fault{}
 	}
 	first, _ := cutName(h.record.names(body))
-	if topicIDOf(first) != header.TopicID {
+	if names.topicID(first) != header.TopicID {
 		return rejected(56, reasonTopicMismatch, 0)
 	}
 	return fault{}
