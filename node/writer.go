@@ -11,9 +11,10 @@ import (
 	"treecast/wire"
 )
 
-// writeBytes is how much one write carries at most: one message of the secure
-// channel's and the multiplexer's.
-const writeBytes = 64 << 10
+// writeBytes is how much one write carries at most: with the multiplexer's header of
+// 12 bytes, one message of the secure channel's, which has 65,535 with its tag of 16.
+// One byte more would be two messages of each, the second nearly empty.
+const writeBytes = 65535 - 16 - 12
 
 // joinBuffers are for writes of several frames. They are shared by all streams,
 // as most streams are idle most of the time.
