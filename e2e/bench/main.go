@@ -41,7 +41,7 @@ func command(ctx context.Context, args []string) error {
 	smoke := flags.Bool("smoke", false, "the two small closed rows of bench-smoke")
 	list := flags.Bool("list", false, "print the names of the workloads")
 	strict := flags.Bool("strict", false, "fail when a threshold is missed")
-	profiles := flags.String("profile", "", "`folder` for a CPU profile of each run")
+	profileDir := flags.String("profile", "", "`folder` for a CPU profile of each run, and what it goes to")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func command(ctx context.Context, args []string) error {
 	}
 	begin := time.Now()
 	b := &bench{
-		rounds: *rounds, only: pattern, times: times{*warm, *seconds}, profile: profile{*profiles},
+		rounds: *rounds, only: pattern, times: times{*warm, *seconds}, profiles: profiles{dir: *profileDir},
 		say: func(format string, args ...any) {
 			fmt.Fprintf(os.Stderr, "%6.0f s "+format+"\n", append([]any{time.Since(begin).Seconds()}, args...)...)
 		},
@@ -69,15 +69,20 @@ func command(ctx context.Context, args []string) error {
 		}
 		return err
 	}
-	if err := os.MkdirAll(*out, 0o755); err != nil {
-		return fmt.Errorf("bench: %w", err)
+	for _, dir := range []string{*out, *profileDir} {
+		if dir == "" {
+			continue
+		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("bench: %w", err)
+		}
 	}
 	rows, err := b.all(ctx, *smoke)
 	if len(rows) == 0 {
 		return err
 	}
 	// What is there is of use, also when a later one failed.
-	return errors.Join(err, report(*out, rows, *strict))
+	return errors.Join(err, b.profiles.report(os.Stdout, rows), report(*out, rows, *strict))
 }
 
 // report prints the tables of a run and writes its files to a folder.
