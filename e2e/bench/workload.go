@@ -108,7 +108,7 @@ func void(w *workload, f Figures) string {
 // bench is what all workloads of one invocation share.
 type bench struct {
 	rounds   int
-	only     *regexp.Regexp
+	only     *regexp.Regexp // nil: all but the extra ones
 	times    times
 	profiles profiles
 	say      func(format string, args ...any)
