@@ -118,6 +118,25 @@ func (f *forest) copies() (n uint64) {
 	return n
 }
 
+// shape is the mean of the trees' shapes, of their depths the largest.
+func (f *forest) shape() Figures {
+	out := Figures{}
+	for _, t := range f.trees {
+		views := make([]tree.View, len(t))
+		for i, c := range t {
+			views[i] = c.View()
+		}
+		for name, v := range shapeOf(views) {
+			if name == "max_depth" {
+				out[name] = max(out[name], v)
+				continue
+			}
+			out[name] += v / float64(len(f.trees))
+		}
+	}
+	return out
+}
+
 func (f *forest) close() error {
 	for _, p := range f.pubs {
 		p.Close()
