@@ -5,19 +5,17 @@ import (
 	"time"
 )
 
-// What a run takes besides its measured time, about: the times are of 2 cores.
+// What a run takes besides its measured time, about, on 2 cores.
 const (
-	treeTime   = 3 * time.Second // until a tree is at rest, nodes that are let go included
-	memberTime = 60 * time.Millisecond
-	meshTime   = 5 * time.Second // heartbeats until meshes stand
-	linkTime   = 3 * time.Millisecond
-	drainTime  = time.Second
-	microEach  = 450 * time.Millisecond // one side of one turn of a piece of code
+	memberTime = 20 * time.Millisecond   // for a node to join a tree
+	meshTime   = 4 * time.Second         // heartbeats until meshes stand
+	linkTime   = 4 * time.Millisecond    // for a connection
+	endTime    = 1500 * time.Millisecond // until all has arrived and hosts are closed
+	lossTime   = 10 * time.Second        // more where something is lost and waited for
+	microEach  = 240 * time.Millisecond  // one side of one turn of a piece of code
 )
 
-func expectTree(n int) time.Duration {
-	return treeTime + time.Duration(n)*memberTime + drainTime
-}
+func expectTree(n int) time.Duration { return time.Duration(n)*memberTime + endTime }
 
 // expectGossip is for n hosts with some links each, 0 = to all.
 func expectGossip(n, degree int) time.Duration {
@@ -25,7 +23,7 @@ func expectGossip(n, degree int) time.Duration {
 	if degree > 0 {
 		links = min(links, n*degree*6/10)
 	}
-	return meshTime + time.Duration(n)*memberTime/2 + time.Duration(links)*linkTime + drainTime
+	return meshTime + time.Duration(links)*linkTime + endTime
 }
 
 // expect is about how long all rounds of a workload take.
@@ -34,6 +32,9 @@ func (w *workload) expect(rounds int) time.Duration {
 	d := expectTree(w.hosts) + each
 	for _, o := range w.opponents {
 		d += expectGossip(w.hosts, rivals[o].degree) + each
+		if rivals[o].queues == 0 {
+			d += lossTime
+		}
 	}
 	return time.Duration(rounds) * d
 }
