@@ -18,8 +18,8 @@ func curveRows() (rows []row) {
 	for i, x := range []int{8, 16, 32} {
 		r := row{
 			Workload: "cost-n-x", Opponent: "tuned", curve: c, x: x,
-			Treecast:  Figures{"msgs_per_s": float64(1000 / (i + 1)), "cpu_s_per_1000": 0.05, "missing": 0},
-			Gossipsub: Figures{"msgs_per_s": 100, "cpu_s_per_1000": 0.2},
+			Treecast:  Figures{"msgs_per_s": float64(1000 / (i + 1)), "cpu_s_per_1000": 0.05, "wire_bytes_per_payload_byte": 2, "missing": 0},
+			Gossipsub: Figures{"msgs_per_s": 100, "cpu_s_per_1000": 0.2, "wire_bytes_per_payload_byte": 3},
 		}
 		if i == 2 {
 			r.Opponent, r.Gossipsub = nobody, nil

@@ -14,13 +14,13 @@ var curveFigures = []struct {
 	factor               float64
 	title                string
 }{
-	{"msgs_per_s", "msg/s", "%.0f", 1, "Messages per second"},
-	{"cpu_s_per_1000", "µs CPU a delivery", "%.1f", 1000, "µs CPU a delivery"},
-	{"cpu_us_per_chunk", "µs CPU a chunk", "%.1f", 1, "µs CPU a chunk"},
+	{"msgs_per_s", "msg/s", "%.0f", 1, ""},
+	{"cpu_s_per_1000", "µs CPU a delivery", "%.1f", 1000, "CPU time of a delivery, µs"},
+	{"cpu_us_per_chunk", "µs CPU a chunk", "%.1f", 1, "CPU time of a chunk at the relay, µs"},
 	{"chunks_per_write", "chunks a write", "%.1f", 1, ""},
 	{"messages_per_write", "messages a write", "%.1f", 1, ""},
 	{"copies", "copies", "%.2f", 1, ""},
-	{"wire_bytes_per_payload_byte", "wire", "%.2f", 1, ""},
+	{"wire_bytes_per_payload_byte", "wire", "%.2f", 1, "Bytes on the streams per payload byte"},
 	{"p50_ms", "p50 ms", "%.1f", 1, ""},
 	{"p99_ms", "p99 ms", "%.1f", 1, ""},
 	{"missing", "missing", "%.0f", 1, ""},
@@ -127,7 +127,7 @@ func curveChart(list []*row) string {
 		y += panelHigh
 	}
 	c := list[0].curve
-	return svg(c.name+": what grows with the "+c.grows, y+12, b.String())
+	return svg(c.name+": by "+c.grows, y+12, b.String())
 }
 
 // A point is one value of a line, at one of the curve's xs.
@@ -150,7 +150,7 @@ func xsOf(list []*row) (xs []int) {
 func panel(b *strings.Builder, top, high int, title, format string, xs []int, lines map[string][]point) {
 	const left, wide = 70, chartWide - 70 - 130
 	bottom := float64(top + high - 36)
-	tall := bottom - float64(top) - 24
+	tall := bottom - float64(top) - 40 // the highest value has its number above it
 	most := 0.0
 	for _, l := range lines {
 		for _, p := range l {
