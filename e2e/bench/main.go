@@ -33,21 +33,24 @@ func main() {
 // command runs what the arguments name.
 func command(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	only := flags.String("only", "", "run the workloads alone whose name matches this `regexp`")
+	only := flags.String("only", "", "run the workloads alone whose name matches this `regexp`; the curves (^cost-) run with it alone")
 	rounds := flags.Int("rounds", 3, "how often each side runs each workload")
 	seconds := flags.Duration("measure", 6*time.Second, "how long a run is measured")
 	warm := flags.Duration("warm", 3*time.Second, "how long a run goes on before it is measured")
 	out := flags.String("out", "build/bench", "`folder` for bench.json and the plots")
 	smoke := flags.Bool("smoke", false, "the two small closed rows of bench-smoke")
-	list := flags.Bool("list", false, "print the names of the workloads")
+	list := flags.Bool("list", false, "print the names of the workloads, and about how long each takes")
 	strict := flags.Bool("strict", false, "fail when a threshold is missed")
-	profiles := flags.String("profile", "", "`folder` for a CPU profile of each run")
+	profileDir := flags.String("profile", "", "`folder` for a CPU profile of each run, and what it goes to")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	pattern, err := regexp.Compile(*only)
-	if err != nil {
-		return fmt.Errorf("bench: --only: %w", err)
+	var pattern *regexp.Regexp
+	if *only != "" {
+		var err error
+		if pattern, err = regexp.Compile(*only); err != nil {
+			return fmt.Errorf("bench: --only: %w", err)
+		}
 	}
 	if *rounds < 1 {
 		return fmt.Errorf("bench: --rounds %d: want at least 1", *rounds)
@@ -57,27 +60,28 @@ func command(ctx context.Context, args []string) error {
 	}
 	begin := time.Now()
 	b := &bench{
-		rounds: *rounds, only: pattern, times: times{*warm, *seconds}, profile: profile{*profiles},
+		rounds: *rounds, only: pattern, times: times{*warm, *seconds}, profiles: profiles{dir: *profileDir},
 		say: func(format string, args ...any) {
 			fmt.Fprintf(os.Stderr, "%6.0f s "+format+"\n", append([]any{time.Since(begin).Seconds()}, args...)...)
 		},
 	}
 	if *list {
-		jobs, err := b.jobs()
-		for _, j := range jobs {
-			fmt.Println(j.name)
-		}
-		return err
+		return b.listJobs(os.Stdout)
 	}
-	if err := os.MkdirAll(*out, 0o755); err != nil {
-		return fmt.Errorf("bench: %w", err)
+	for _, dir := range []string{*out, *profileDir} {
+		if dir == "" {
+			continue
+		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("bench: %w", err)
+		}
 	}
 	rows, err := b.all(ctx, *smoke)
 	if len(rows) == 0 {
 		return err
 	}
 	// What is there is of use, also when a later one failed.
-	return errors.Join(err, report(*out, rows, *strict))
+	return errors.Join(err, b.profiles.report(os.Stdout, rows), report(*out, rows, *strict))
 }
 
 // report prints the tables of a run and writes its files to a folder.
@@ -85,78 +89,9 @@ func report(dir string, rows []row, strict bool) error {
 	table(os.Stdout, rows)
 	list := decide(theClaims(), rows)
 	verdictTable(os.Stdout, list)
-	err := errors.Join(writeJSON(dir, rows), writeVerdicts(dir, list), writePlots(dir, rows))
+	err := errors.Join(writeJSON(dir, rows), writeVerdicts(dir, list), writePlots(dir, rows), writeCurves(dir, rows))
 	if n := missed(list); strict && n > 0 {
 		err = errors.Join(err, fmt.Errorf("bench: %d thresholds missed", n))
 	}
 	return err
-}
-
-// all runs what is wanted, in order.
-func (b *bench) all(ctx context.Context, smoke bool) (rows []row, err error) {
-	if smoke {
-		return b.shared(ctx, smokeWorkloads())
-	}
-	jobs, err := b.jobs()
-	if err != nil {
-		return nil, err
-	}
-	for _, j := range jobs {
-		if !b.only.MatchString(j.name) {
-			continue
-		}
-		b.say("%s", j.name)
-		more, err := j.run(ctx)
-		rows = append(rows, more...)
-		if err != nil {
-			return rows, err
-		}
-	}
-	return rows, nil
-}
-
-// A job makes the rows of one workload.
-type job struct {
-	name string
-	run  func(context.Context) ([]row, error)
-}
-
-// jobs are all there are, in order: what is quick first.
-func (b *bench) jobs() (list []job, err error) {
-	small, err := micros()
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range small {
-		list = append(list, job{m.name, single(func(context.Context) (row, error) { return b.measureMicro(&m) })})
-	}
-	for _, w := range workloads(b.times) {
-		list = append(list, job{w.name, func(ctx context.Context) ([]row, error) { return b.compare(ctx, &w) }})
-	}
-	for _, x := range []struct {
-		name string
-		run  func(context.Context) (row, error)
-	}{
-		{relayName, b.relay},
-		{idleName, b.idle},
-		{joinName, b.join},
-		{memNodeName, b.memNode},
-		{memCohortName, b.memCohort},
-		{memStreamName, b.memStream},
-		{memChunksName, b.memChunks},
-	} {
-		list = append(list, job{x.name, single(x.run)})
-	}
-	return list, nil
-}
-
-// single is a job's run that makes one row.
-func single(run func(context.Context) (row, error)) func(context.Context) ([]row, error) {
-	return func(ctx context.Context) ([]row, error) {
-		r, err := run(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return []row{r}, nil
-	}
 }

@@ -75,7 +75,7 @@ func (b *bench) memCohort(ctx context.Context) (row, error) {
 	if err != nil {
 		return row{}, err
 	}
-	r := row{Workload: memCohortName, Opponent: "none", Rounds: 1, Treecast: all, Ratio: map[string]float64{}}
+	r := row{Workload: memCohortName, Opponent: nobody, Rounds: 1, Treecast: all, Ratio: map[string]float64{}}
 	r.Treecast[fmt.Sprintf("heap_bytes_of_%d", memFewCohorts)] = few["heap_bytes"]
 	return r, nil
 }
@@ -211,7 +211,7 @@ func (b *bench) memChunks(ctx context.Context) (_ row, err error) {
 		return row{}, fmt.Errorf("%s: %w", memChunksName, err)
 	}
 	f["heap_bytes_per_chunk"], f["resident_bytes_per_chunk"] = growth["heap_bytes"], growth["resident_bytes"]
-	return row{Workload: memChunksName, Opponent: "none", Rounds: 1, Treecast: f, Ratio: map[string]float64{}}, nil
+	return row{Workload: memChunksName, Opponent: nobody, Rounds: 1, Treecast: f, Ratio: map[string]float64{}}, nil
 }
 
 // push publishes n chunks in a closed loop and waits until all have them.

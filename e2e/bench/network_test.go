@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"math/rand/v2"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -161,7 +164,7 @@ func TestRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer net.close()
-			f, err := run(t.Context(), net, l, profile{}, "")
+			f, err := run(t.Context(), net, l, profiler{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -172,6 +175,19 @@ func TestRun(t *testing.T) {
 				t.Errorf("figures %v", f)
 			}
 		})
+	}
+}
+
+// A run that cannot be measured says so and leaves nothing running.
+func TestRunFails(t *testing.T) {
+	net, err := newTree(t.Context(), 2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer net.close()
+	p := profiler{filepath.Join(t.TempDir(), "missing", "x.pprof")}
+	if _, err := run(t.Context(), net, &load{payload: 64}, p); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -106,11 +106,16 @@ func barChart(title, unit string, bars []bar) string {
 		fmt.Fprintf(&b, `<text x="%.1f" y="%d">%s</text>`+"\n", textLeft+width(x.value)+5, y+barHeight-4, escape(strings.TrimSpace(fmt.Sprintf("%.4g %s", x.value, unit))))
 		y += barHeight
 	}
+	return svg(title, y+12, b.String())
+}
+
+// svg is a picture of one width, with a title.
+func svg(title string, high int, body string) string {
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="sans-serif" font-size="11">
 <rect width="100%%" height="100%%" fill="#fff"/>
 <text x="12" y="24" font-size="14" font-weight="bold">%s</text>
 %s</svg>
-`, chartWide, y+12, chartWide, y+12, escape(title), b.String())
+`, chartWide, high, chartWide, high, escape(title), body)
 }
 
 func escape(s string) string {

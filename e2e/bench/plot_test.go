@@ -20,14 +20,7 @@ func TestPlots(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := xml.NewDecoder(strings.NewReader(string(data)))
-		for {
-			if _, err := d.Token(); err == io.EOF {
-				break
-			} else if err != nil {
-				t.Fatalf("%s: %v", file, err)
-			}
-		}
+		wellFormed(t, string(data))
 	}
 	if _, err := os.Stat(filepath.Join(dir, "latency.svg")); err == nil {
 		t.Error("a plot of no rows")
@@ -40,5 +33,17 @@ func TestPlots(t *testing.T) {
 	}
 	if c := barChart("x", "", []bar{{"g", "a", 1}, {"g", "b", 1000}}); !strings.Contains(c, "logarithmic") {
 		t.Error("a factor of 1000 on a linear scale")
+	}
+}
+
+func wellFormed(t *testing.T, picture string) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(picture))
+	for {
+		if _, err := d.Token(); err == io.EOF {
+			return
+		} else if err != nil {
+			t.Fatalf("%v in\n%s", err, picture)
+		}
 	}
 }

@@ -72,7 +72,7 @@ func (b *bench) relayOnce(ctx context.Context, children int) (_ Figures, err err
 	}
 	writes, bytes := t.sent.writes.Load(), t.sent.data.Load()
 	f, err := p.between(func() error {
-		_, err := run(ctx, t, &load{payload: 4096, window: relayWindow, measure: b.times.measure}, profile{}, "")
+		_, err := run(ctx, t, &load{payload: 4096, window: relayWindow, measure: b.times.measure}, profiler{})
 		return err
 	})
 	if err != nil {

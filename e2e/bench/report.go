@@ -23,7 +23,13 @@ type row struct {
 	MeanParents float64 `json:"mean_parents,omitempty"`
 	Copies      float64 `json:"copies,omitempty"`
 	Void        string  `json:"void,omitempty"` // why it does not count
+
+	curve *curve // that it is a point of, at x; nil of most
+	x     int
 }
+
+// nobody is the opponent of a row that has nothing beside it.
+const nobody = "none"
 
 func rowsOf(w *workload, ours []Figures, theirs map[string][]Figures) (rows []row) {
 	mine := medians(ours)
@@ -32,6 +38,11 @@ func rowsOf(w *workload, ours []Figures, theirs map[string][]Figures) (rows []ro
 		if s := void(w, f); s != "" {
 			why = s
 		}
+	}
+	if len(w.opponents) == 0 {
+		alone := aloneRow(w.name, ours)
+		alone.MaxDepth, alone.MeanParents, alone.Copies, alone.Void = mine["max_depth"], mine["mean_parents"], mine["copies"], why
+		return []row{alone}
 	}
 	for _, o := range w.opponents {
 		his := medians(theirs[o])

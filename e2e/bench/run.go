@@ -3,10 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
-	"runtime/pprof"
 	"time"
 
 	"treecast/e2e/cluster"
@@ -80,26 +77,8 @@ func (g *generator) send() error {
 	return g.net.publish(payload)
 }
 
-// profile, if its folder is set, writes a CPU profile of each measured time.
-type profile struct{ dir string }
-
-func (p profile) start(name string) (stop func() error, err error) {
-	if p.dir == "" {
-		return func() error { return nil }, nil
-	}
-	f, err := os.Create(filepath.Join(p.dir, name+".pprof"))
-	if err != nil {
-		return nil, fmt.Errorf("bench: profile: %w", err)
-	}
-	if err := pprof.StartCPUProfile(f); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("bench: profile: %w", err)
-	}
-	return func() error { pprof.StopCPUProfile(); return f.Close() }, nil
-}
-
-// run puts a load on a network and measures it.
-func run(ctx context.Context, net side, w *load, p profile, name string) (f Figures, err error) {
+// run puts a load on a network and measures it, the measured time under a profiler.
+func run(ctx context.Context, net side, w *load, p profiler) (f Figures, err error) {
 	size := w.window
 	if size == 0 {
 		size = window
@@ -130,7 +109,7 @@ func run(ctx context.Context, net side, w *load, p profile, name string) (f Figu
 	go func() { ended <- gen.run(genCtx) }() // ends with genCtx
 	if size > 0 {
 		wait := watch(genCtx, books)
-		defer wait()
+		defer func() { stop(); wait() }()
 	}
 	sleep := func(d time.Duration) error {
 		select {
@@ -144,7 +123,7 @@ func run(ctx context.Context, net side, w *load, p profile, name string) (f Figu
 		return nil, err
 	}
 	shape := net.shape()
-	stopProfile, err := p.start(name)
+	stopProfile, err := p.start()
 	if err != nil {
 		return nil, err
 	}

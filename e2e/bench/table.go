@@ -23,20 +23,22 @@ var columns = []struct{ figure, head, format string }{
 	{"allocs_per_delivery", "allocs", "%.1f"},
 }
 
-// isRun says whether a row is a load on a network, which the first table shows.
-func (r *row) isRun() bool { _, ok := r.Treecast["missing"]; return ok }
+// isRun says whether a row is a load on a network, which the first table shows unless
+// it is a point of a curve.
+func (r *row) isRun() bool { _, ok := r.Treecast["missing"]; return ok && r.curve == nil }
 
 // isMicro says whether a row is a piece of code, which the second table shows.
 func (r *row) isMicro() bool { _, ok := r.Treecast["ns_per_op"]; return ok }
 
-// table prints all rows: the loads, the pieces of code, and what has figures of
-// its own.
+// table prints all rows: the loads, the pieces of code, the curves, and what has
+// figures of its own.
 func table(out io.Writer, rows []row) {
 	runTable(out, rows)
 	microTable(out, rows)
+	curveTables(out, rows)
 	for i := range rows {
 		r := &rows[i]
-		if r.isRun() || r.isMicro() {
+		if r.isRun() || r.isMicro() || r.curve != nil {
 			continue
 		}
 		fmt.Fprintf(out, "\n%s (beside %s, %d rounds)\n", r.Workload, r.Opponent, r.Rounds)
@@ -44,7 +46,7 @@ func table(out io.Writer, rows []row) {
 			name string
 			f    Figures
 		}{{"treecast", r.Treecast}, {"gossipsub", r.Gossipsub}, {"beside", r.Beside}, {"ratio", r.Ratio}} {
-			for _, name := range sortedNames(s.f) {
+			for _, name := range sortedKeys(s.f) {
 				fmt.Fprintf(out, "  %-10s %-28s %.5g\n", s.name, name, s.f[name])
 			}
 		}
@@ -132,9 +134,10 @@ func microTable(out io.Writer, rows []row) {
 	}
 }
 
-func sortedNames(f map[string]float64) []string {
-	names := make([]string, 0, len(f))
-	for name := range f {
+// sortedKeys are the keys of a map in order.
+func sortedKeys[V any](m map[string]V) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
 		names = append(names, name)
 	}
 	slices.Sort(names)

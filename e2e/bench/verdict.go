@@ -120,7 +120,8 @@ func missed(list []decision) (n int) {
 }
 
 // verdictTable prints what was decided, how many decisions there are of each kind,
-// and the workloads without which the rest stays open.
+// and the workloads without which the rest stays open; nothing of a run that decides
+// nothing.
 func verdictTable(out io.Writer, list []decision) {
 	lines := [][]string{{"threshold", "workload", "beside", "value", "want", "verdict"}}
 	count := map[string]int{}
@@ -150,10 +151,11 @@ func verdictTable(out io.Writer, list []decision) {
 		}
 		lines = append(lines, []string{d.What, d.Workload, d.Opponent, value, want, verdict})
 	}
-	if len(lines) > 1 {
-		fmt.Fprintln(out)
-		align(out, lines)
+	if len(lines) == 1 {
+		return
 	}
+	fmt.Fprintln(out)
+	align(out, lines)
 	fmt.Fprintf(out, "\nthresholds: %d met, %d missed, %d not run\n", count[verdictMet], count[verdictMissed], count[verdictNotRun])
 	if len(open) > 0 {
 		fmt.Fprintf(out, "not run: %s\n", strings.Join(open, ", "))

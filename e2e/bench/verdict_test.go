@@ -92,6 +92,10 @@ func TestVerdictTable(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
 	}
+	var none strings.Builder
+	if verdictTable(&none, decide(theClaims(), nil)); none.Len() > 0 {
+		t.Errorf("a run that decides nothing prints\n%s", none.String())
+	}
 	// Of the samples' figures nothing is missing and one ratio of 3 is at its bound.
 	if n := missed(list); n == 0 || n == len(list) {
 		t.Errorf("%d of %d missed", n, len(list))

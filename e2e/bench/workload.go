@@ -107,11 +107,11 @@ func void(w *workload, f Figures) string {
 
 // bench is what all workloads of one invocation share.
 type bench struct {
-	rounds  int
-	only    *regexp.Regexp
-	times   times
-	profile profile
-	say     func(format string, args ...any)
+	rounds   int
+	only     *regexp.Regexp // nil: all but the extra ones
+	times    times
+	profiles profiles
+	say      func(format string, args ...any)
 }
 
 // once starts a network, has it do its work, and closes it.
@@ -137,7 +137,7 @@ func (b *bench) ours(ctx context.Context, w *workload, round int) (Figures, erro
 	return b.once(
 		func() (side, error) { return newTree(ctx, w.hosts, w.parents) },
 		func(net side) (Figures, error) {
-			return run(ctx, net, &w.load, b.profile, fmt.Sprintf("%s-treecast-%d", w.name, round))
+			return run(ctx, net, &w.load, b.profiles.next(w.name, ourSide, round))
 		})
 }
 
@@ -145,7 +145,7 @@ func (b *bench) theirs(ctx context.Context, w *workload, opponent string, round 
 	return b.once(
 		func() (side, error) { return newGossip(ctx, w.hosts, rivals[opponent]) },
 		func(net side) (Figures, error) {
-			return run(ctx, net, rivalLoad(w, opponent), b.profile, fmt.Sprintf("%s-%s-%d", w.name, opponent, round))
+			return run(ctx, net, rivalLoad(w, opponent), b.profiles.next(w.name, opponent, round))
 		})
 }
 
@@ -203,12 +203,12 @@ func (b *bench) shared(ctx context.Context, list []workload) (rows []row, err er
 			var ours, theirs []Figures
 			for round := 0; round < b.rounds && err == nil; round++ {
 				var f Figures
-				if f, err = run(ctx, tree, &w.load, b.profile, fmt.Sprintf("%s-treecast-%d", w.name, round)); err != nil {
+				if f, err = run(ctx, tree, &w.load, b.profiles.next(w.name, ourSide, round)); err != nil {
 					break
 				}
 				b.say("  %s round %d treecast: %s", w.name, round+1, brief(f))
 				ours = append(ours, f)
-				if f, err = run(ctx, gossip, rivalLoad(w, o), b.profile, fmt.Sprintf("%s-%s-%d", w.name, o, round)); err != nil {
+				if f, err = run(ctx, gossip, rivalLoad(w, o), b.profiles.next(w.name, o, round)); err != nil {
 					break
 				}
 				b.say("  %s round %d %s: %s", w.name, round+1, o, brief(f))
