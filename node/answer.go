@@ -17,8 +17,11 @@ import (
 const (
 	// recoverRate is the bytes per second of one answer (PROTOCOL §8).
 	recoverRate = 16 << 20
-	// maxAnswers bounds the requests that are answered at a time.
-	maxAnswers = 64
+	// maxAnswers bounds the requests that are answered at a time, maxStrangers those
+	// of peers that are neither parents nor children: these find a place when many
+	// others have lost their parents.
+	maxAnswers   = 64
+	maxStrangers = maxAnswers / 2
 	// liveFirst bytes in the queues to a peer hold its answer back, for at most
 	// yieldAtMost a page.
 	liveFirst   = 64 << 10
@@ -28,8 +31,9 @@ const (
 
 // answers is the set of requests that are being answered: one a peer and cohort.
 type answers struct {
-	mu  sync.Mutex
-	set map[answerKey]struct{}
+	mu        sync.Mutex
+	set       map[answerKey]bool // value: a stranger's
+	strangers int
 }
 
 type answerKey struct {
@@ -37,23 +41,29 @@ type answerKey struct {
 	topic wire.Topic
 }
 
-// begin enters a request; false: there is one already, or too many in all.
-func (x *answers) begin(k answerKey) bool {
+// begin enters a request; false: there is one already, or too many.
+func (x *answers) begin(k answerKey, stranger bool) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if _, ok := x.set[k]; ok || len(x.set) >= maxAnswers {
+	if _, ok := x.set[k]; ok || len(x.set) >= maxAnswers || stranger && x.strangers >= maxStrangers {
 		return false
 	}
 	if x.set == nil {
-		x.set = make(map[answerKey]struct{})
+		x.set = make(map[answerKey]bool)
 	}
-	x.set[k] = struct{}{}
+	x.set[k] = stranger
+	if stranger {
+		x.strangers++
+	}
 	return true
 }
 
 func (x *answers) end(k answerKey) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.set[k] {
+		x.strangers--
+	}
 	delete(x.set, k)
 }
 
@@ -109,11 +119,15 @@ func (n *Node) answer(raw network.Stream) error {
 		return err
 	}
 	c := n.Cohort(req.Topic)
-	if c == nil || !c.answers(id) {
+	if c == nil {
+		return &refusedRequest{countRecoverRefused}
+	}
+	may, stranger := c.answers(id)
+	if !may {
 		return &refusedRequest{countRecoverRefused}
 	}
 	key := answerKey{id, req.Topic}
-	if !n.answering.begin(key) {
+	if !n.answering.begin(key, stranger) {
 		return &refusedRequest{countRecoverBusy}
 	}
 	over := sync.OnceFunc(func() { n.answering.end(key) })
@@ -149,17 +163,16 @@ func (w *countingWriter) Write(p []byte) (int, error) {
 
 // answers says whether a peer may ask: parents and children; others as they may
 // subscribe, without an auth (PROTOCOL §8).
-func (c *Cohort) answers(p peer.ID) (may bool) {
+func (c *Cohort) answers(p peer.ID) (may, stranger bool) {
 	c.call(func(l *loop) {
-		if spec := l.core.View().Spec; spec != nil && !spec.Closed {
-			may = true
-			return
-		}
+		attached := false
 		for _, s := range l.streams {
-			may = may || s.attached && s.peer == p
+			attached = attached || s.attached && s.peer == p
 		}
+		spec := l.core.View().Spec
+		may, stranger = attached || spec != nil && !spec.Closed, !attached
 	})
-	return may
+	return may, stranger
 }
 
 // yield waits while much of the cohort's own traffic is queued for the peer, and

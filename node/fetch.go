@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -17,11 +18,12 @@ import (
 const RecoverProtocolID protocol.ID = "/treecast/recover/1.0.0"
 
 // answering is a request under way: whose answer the batches of its goroutine
-// are. The last batch comes after end was set.
+// are. The last batch comes after the result was set.
 type answering struct {
 	peer    wire.Overlay
 	request order.RequestID
 	end     *wire.RecoverEnd // nil: it failed
+	refused bool             // as the peer reset the stream
 }
 
 // fetch asks a peer and hands the answer to the loop, its end last.
@@ -30,6 +32,8 @@ func (c *Cohort) fetch(ctx context.Context, from *answering, req *wire.RecoverRe
 	end, err := f.run(ctx, req)
 	from.end = end
 	if err != nil {
+		var reset *network.StreamError
+		from.refused = errors.As(err, &reset) && reset.Remote
 		c.n.counts.add(countRecoverFailed)
 		c.log.Debug("chunks not recovered", "peer", from.peer.String(), "from", req.Range.From, "to", req.Range.To, "err", err)
 	}

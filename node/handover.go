@@ -113,6 +113,10 @@ func (l *loop) inOrder(ev order.Event) {
 			l.ask(a)
 		case order.ActWithheld:
 			l.withheld(a.To)
+		case order.ActGiveUp:
+			if cancel := l.asking[a.Request]; cancel != nil {
+				cancel()
+			}
 		}
 	}
 	l.settled()

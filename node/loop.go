@@ -130,6 +130,7 @@ func (l *loop) batch(b *batch) {
 		if f.msg.Kind == wire.KindSoc {
 			l.frame.Chunk = l.chunks.add(f.buf, &f.msg.Soc, s.overlay)
 			f.buf = nil // the table's now
+			l.sent(s, &f.msg.Soc)
 		}
 		l.step(&l.frame)
 	}

@@ -32,7 +32,7 @@ type recovery struct {
 	recovered   tree.Recovered    // scratch of answer
 
 	asking  map[order.RequestID]context.CancelFunc
-	entry   int      // the next entry point to ask
+	entry   int      // the entry point that was asked last
 	answers []answer // that wait until the checks asked before them are done
 	// questions and judged count the checks asked for and done.
 	questions, judged uint64
@@ -117,9 +117,11 @@ func (l *loop) ask(a *order.Action) {
 		if len(entries) == 0 { // they became parents meanwhile
 			entries = v.Entries
 		}
+		if !a.Same {
+			l.entry++
+		}
 		if len(entries) > 0 {
 			to = entries[l.entry%len(entries)]
-			l.entry++
 		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), c.n.cfg.Waits.Recover)
@@ -144,10 +146,20 @@ func (l *loop) answer(b *batch) {
 	}
 	if b.ended {
 		delete(l.asking, b.answer.request)
-		l.answers = append(l.answers, answer{l.questions, order.Answered{Request: b.answer.request, End: b.answer.end}})
+		l.answers = append(l.answers, answer{l.questions, order.Answered{
+			Request: b.answer.request, End: b.answer.end, Refused: b.answer.refused,
+		}})
 		l.answersJudged()
 	}
 	b.free()
+}
+
+// sent tells the order of a chunk that a parent sends by itself, if it wants to know.
+func (l *loop) sent(s *stream, chunk *wire.Soc) {
+	if s.inbound || !l.order.Watching() || !chunk.HasIndex || len(chunk.Owner) != len(wire.Owner{}) {
+		return
+	}
+	l.inOrder(order.Sent{From: s.overlay, Owner: wire.Owner(chunk.Owner), Index: chunk.Index})
 }
 
 // answersJudged tells the order of answers whose chunks have all been checked.

@@ -518,8 +518,10 @@ func TestOneRequestAtATime(t *testing.T) {
 		first <- chunks
 	}()
 	eventually(t, "one is being answered", func() bool { return n.Stats().Counters["recover_answered"] == 1 })
-	if chunks, _, err := request(t, h, n, frame); err == nil {
-		t.Errorf("the second got %d chunks", chunks)
+	chunks, _, err := request(t, h, n, frame)
+	var reset *network.StreamError
+	if !errors.As(err, &reset) || !reset.Remote { // who is refused knows that it was not silence
+		t.Errorf("the second got %d chunks, %v", chunks, err)
 	}
 	if chunks := <-first; chunks != 1000 {
 		t.Errorf("the first got %d chunks", chunks)

@@ -28,6 +28,7 @@ type search struct {
 	asker Asker
 	depth uint32 // of the receivers of plain probes
 	until time.Time
+	early bool // until is before the deadline
 	asks  []ask
 	best  [2]wire.Candidate
 	n     int

@@ -24,15 +24,16 @@ const (
 
 // Searches are all searches of one node in one cohort. Not safe for concurrent use.
 type Searches struct {
-	cfg     Config
-	lastID  uint64 // of a frame sent
-	lastKey uint64 // of a search
-	keys    []uint64
-	active  []search // beside keys, in order of their beginning
-	origins int
-	foreign []foreigner
-	rates   []rate
-	next    time.Time // earliest of all deadlines; zero = none
+	cfg      Config
+	lastID   uint64 // of a frame sent
+	lastKey  uint64 // of a search
+	keys     []uint64
+	active   []search // beside keys, in order of their beginning
+	origins  int
+	foreign  []foreigner
+	rates    []rate
+	silences []silence
+	next     time.Time // earliest of all deadlines; zero = none
 
 	shares []share // scratch
 	order  []int
@@ -165,7 +166,7 @@ func (s *Searches) walk(now time.Time, se search, w walk, down, up []Link, out [
 			above = append(above, l)
 		}
 	}
-	for _, sh := range s.split(w.budget, below, above) {
+	for _, sh := range s.split(w.budget, s.answering(now, below), above) {
 		rtt := sh.link.RTT
 		if rtt <= 0 {
 			rtt = unknownRTT
@@ -226,6 +227,7 @@ func (s *Searches) answer(se *search, out []Action) []Action {
 // in case foreign ones are to be asked next.
 func (s *Searches) Found(now time.Time, stream StreamID, f *wire.Found, down []Link, out []Action) ([]Action, Drop) {
 	i := -1
+	s.spoke(stream)
 	if f.ID == 0 {
 		fo := s.foreigner(stream)
 		if fo == nil {
@@ -254,7 +256,7 @@ func (s *Searches) Found(now time.Time, stream StreamID, f *wire.Found, down []L
 		se.offer(&f.Candidates[j])
 	}
 	if had < 2 && se.sure() == 2 && now.Add(s.cfg.Grace).Before(se.until) {
-		se.until = now.Add(s.cfg.Grace)
+		se.until, se.early = now.Add(s.cfg.Grace), true
 	}
 	out = s.conclude(now, i, down, out)
 	s.reckon()
@@ -302,6 +304,7 @@ func (s *Searches) forget(i int) search {
 // Ended forgets a stream: what it was asked counts as answered, what it asked
 // is given up.
 func (s *Searches) Ended(now time.Time, stream StreamID, down []Link, out []Action) []Action {
+	s.spoke(stream)
 	s.foreign = slices.DeleteFunc(s.foreign, func(f foreigner) bool { return f.stream == stream })
 	s.rates = slices.DeleteFunc(s.rates, func(r rate) bool { return r.stream == stream })
 	for i := 0; i < len(s.active); {
@@ -350,7 +353,10 @@ func (s *Searches) Tick(now time.Time, down []Link, out []Action) []Action {
 	}
 	for i := 0; i < len(s.active); {
 		n := len(s.active)
-		if !now.Before(s.active[i].until) {
+		if se := &s.active[i]; !now.Before(se.until) {
+			if !se.early {
+				s.unanswered(now, se)
+			}
 			out = s.remove(i, out)
 		} else {
 			out = s.conclude(now, i, down, out)

@@ -47,6 +47,11 @@ func (s *Searches) valid() error {
 			return fmt.Errorf("probe: foreign child %d owes %d answers and ignored %d", f.stream, f.owed, f.ignored)
 		}
 	}
+	for i, x := range s.silences {
+		if x.n < 1 || slices.ContainsFunc(s.silences[:i], func(y silence) bool { return y.stream == x.stream }) {
+			return fmt.Errorf("probe: stream %d silent %d times, or counted twice", x.stream, x.n)
+		}
+	}
 	next := s.next
 	if s.reckon(); !s.next.Equal(next) {
 		return fmt.Errorf("probe: deadline %v, reckoned %v", next, s.next)

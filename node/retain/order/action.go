@@ -13,7 +13,8 @@ const (
 	// ActDrop gives Chunk back: it was handed over before a restart.
 	ActDrop
 	// ActAsk asks the peer To, or with a zero To an entry point that is no parent,
-	// for Range of Owner's feed; answered by Answered.
+	// for Range of Owner's feed; answered by Answered. Same: the entry point that was
+	// asked last will do, else it is the next one's turn.
 	ActAsk
 	// ActGap tells the application that the chunks of Range were not handed over
 	// in their place; some may still come, late. Void: they were never published.
@@ -21,6 +22,9 @@ const (
 	// ActWithheld says that, while no parent sends anything, the parent To has chunks
 	// that it does not send by itself, or says nothing at all: it is as good as gone.
 	ActWithheld
+	// ActGiveUp ends Request, whose answer is waited for no longer. Answered still
+	// follows.
+	ActGiveUp
 )
 
 // Action is something the driver must do, in the order given.
@@ -28,6 +32,7 @@ type Action struct {
 	Kind    ActionKind
 	Late    bool
 	Void    bool
+	Same    bool
 	Chunk   ChunkID
 	Request RequestID
 	To      wire.Overlay

@@ -18,7 +18,9 @@
 //
 // A gap needs a newer chunk to show it. When the chunks of all parents stop at
 // once, the parents are asked what lies behind the newest one; those that keep it
-// back, or that say nothing, are named in [ActWithheld].
+// back, or that say nothing, are named in [ActWithheld]. While nobody says anything,
+// and when all parents are lost, an entry point is asked for what follows, a few
+// times a second, until a parent sends something again.
 //
 // The package believes nobody: that an index exists is known from a verified
 // chunk, or claimed by a parent's head, which costs some requests if it is a lie

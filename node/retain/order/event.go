@@ -76,6 +76,16 @@ type Answered struct {
 	Request RequestID
 	// End is how the answer ended; nil: it failed.
 	End *wire.RecoverEnd
+	// Refused says that it failed because the peer said so: it is there.
+	Refused bool
+}
+
+// Sent says that a parent sent a chunk by itself that is known already, or may be.
+// It is worth telling only while [Feeds.Watching].
+type Sent struct {
+	From  wire.Overlay
+	Owner wire.Owner
+	Index uint64
 }
 
 // Tick is an empty event, for when Deadline has come.
@@ -87,4 +97,5 @@ func (Sources) event()  {}
 func (Void) event()     {}
 func (Restore) event()  {}
 func (Answered) event() {}
+func (Sent) event()     {}
 func (Tick) event()     {}

@@ -14,12 +14,13 @@ type feed struct {
 	end   uint64 // above the highest index known, next or higher
 	old   uint64 // what lies below was handed over before a restart, but for
 	open  []wire.IndexRange
-	gaps  []gap  // sorted; those below next were passed and are still tried
-	held  []held // sorted by index
-	first int    // of held; those before it are gone
-	bytes int    // of held
-	order []wait // held chunks in order of arrival; those below next are gone
-	seen  int    // of order; those before it are gone
+	gaps  []gap     // sorted; those below next were passed and are still tried
+	held  []held    // sorted by index
+	first int       // of held; those before it are gone
+	bytes int       // of held
+	order []wait    // held chunks in order of arrival; those below next are gone
+	seen  int       // of order; those before it are gone
+	sent  time.Time // when a parent last sent a chunk of it by itself
 }
 
 // held is a chunk that waits for those below it.

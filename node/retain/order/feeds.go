@@ -25,6 +25,10 @@ type Feeds struct {
 	entry   bool
 	all     bool // a parent told all feeds that it knows
 
+	regrouped time.Time // when the parents changed last
+	alone     bool      // all parents were lost, and there is none again
+	haste     time.Time // until then gaps are left to nobody
+
 	asked       []asking
 	lastRequest RequestID
 	bytes       int // held
@@ -48,7 +52,7 @@ func (o *Feeds) Step(now time.Time, ev Event, out []Action) []Action {
 		out = o.due(now, out)
 	}
 	if d := o.tailDeadline(); !d.IsZero() && !now.Before(d) {
-		out = o.judgeTail(now, o.askTail(now, out))
+		out = o.pollDue(now, o.judgeTail(now, o.askTail(now, out)))
 	}
 	switch ev := ev.(type) {
 	case *Arrived:
@@ -59,14 +63,16 @@ func (o *Feeds) Step(now time.Time, ev Event, out []Action) []Action {
 	case Heads:
 		out = o.heads(now, &ev, out)
 	case Sources:
-		o.sources(now, &ev)
+		out = o.sources(now, &ev, out)
+	case Sent:
+		o.sent(now, &ev)
 	case Void:
 		out = o.void(&ev, out)
 	case Restore:
 		out = o.restore(now, &ev, out)
 	case Answered:
 		o.tailAnswered(now, &ev)
-		out = o.answered(now, &ev, out)
+		out = o.pollAnswered(now, &ev, o.answered(now, &ev, out))
 	case Tick:
 	default:
 		panic("order: unknown event")
@@ -158,6 +164,9 @@ func (o *Feeds) arrived(now time.Time, ev *Arrived, out []Action) []Action {
 		if f = o.add(&ev.Owner, next); f == nil {
 			return append(out, Action{Kind: ActHandOver, Chunk: ev.Chunk})
 		}
+	}
+	if ev.From != (wire.Overlay{}) {
+		f.sent = now
 	}
 	if ev.Index == f.next && ev.Index == f.end {
 		f.next++
@@ -263,21 +272,52 @@ func (f *feed) before(index uint64) bool {
 	return index < f.old && !slices.ContainsFunc(f.open, func(r wire.IndexRange) bool { return r.Has(index) })
 }
 
-// sources takes the parents there are now. Gaps that nobody was left to ask for
-// go on with them.
-func (o *Feeds) sources(now time.Time, ev *Sources) {
+// source is the parent of that overlay; nil: it is none.
+func (o *Feeds) source(peer wire.Overlay) *Source {
+	if i := slices.IndexFunc(o.parents, func(p Source) bool { return p.Peer == peer }); i >= 0 {
+		return &o.parents[i]
+	}
+	return nil
+}
+
+// sources takes the parents there are now. Gaps that nobody was left to ask for, or
+// that a parent was asked for which is none any more, go on with them.
+func (o *Feeds) sources(now time.Time, ev *Sources, out []Action) []Action {
+	lost := len(o.parents) > 0 && len(ev.Parents) == 0 && !o.cfg.Root
 	o.parents = append(o.parents[:0], ev.Parents...)
 	o.entry = ev.Entry
+	o.regrouped = now
+	switch {
+	case lost:
+		o.alone = true
+		o.bereft(now)
+	case o.alone && len(o.parents) > 0:
+		o.alone, o.haste = false, now.Add(hurry)
+	}
+	for _, a := range o.asked {
+		if a.to == (wire.Overlay{}) || o.source(a.to) != nil {
+			continue
+		}
+		out = append(out, Action{Kind: ActGiveUp, Request: a.id})
+		if f := o.get(&a.feed); f != nil {
+			f.release(a.id)
+		}
+	}
 	for _, f := range o.list {
 		if len(o.parents) > 0 {
 			f.startHold(now)
 		}
 		for i := range f.gaps {
-			if g := &f.gaps[i]; g.open() && (g.at.IsZero() || o.unasked(g) != nil && now.Before(g.at) && len(g.asked) > 0) {
+			g := &f.gaps[i]
+			if lost { // nobody else will bring it
+				g.entryAt = earlier(g.entryAt, now.Add(o.chance(helpWait)))
+			}
+			if g.open() && (lost || g.at.IsZero() || o.unasked(g) != nil && now.Before(g.at) && len(g.asked) > 0) {
 				g.at = now
 			}
 		}
 	}
+	return out
 }
 
 // void settles what was never published, be it that nobody has missed it yet.

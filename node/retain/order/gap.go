@@ -60,7 +60,7 @@ func (o *Feeds) open(now time.Time, f *feed, from, index uint64, newer wire.Over
 		return out
 	}
 	at := now
-	if len(o.parents) > 1 {
+	if len(o.parents) > 1 && !now.Before(o.haste) {
 		at = now.Add(o.cfg.Wait)
 	}
 	entryAt := o.entryAt(now)
@@ -113,6 +113,16 @@ func (o *Feeds) insert(f *feed, i int, g gap) {
 func (o *Feeds) remove(f *feed, i int) {
 	f.gaps = slices.Delete(f.gaps, i, i+1)
 	o.gaps--
+}
+
+// release has the gaps that a request was for wait for it no longer. It was an attempt.
+func (f *feed) release(id RequestID) {
+	for i := range f.gaps {
+		if g := &f.gaps[i]; g.request == id {
+			g.request, g.at = 0, time.Time{}
+			g.tries++
+		}
+	}
 }
 
 // fill takes an index that has come out of its gap; false if it is in none.

@@ -64,6 +64,8 @@ func (f *feeds) step(ev order.Event) {
 			f.asks = append(f.asks, a)
 		case order.ActWithheld:
 			f.log = append(f.log, fmt.Sprintf("withheld %d", a.To[0]))
+		case order.ActGiveUp:
+			f.log = append(f.log, fmt.Sprintf("give up %d", a.Request))
 		}
 	}
 	if err := f.o.Valid(); err != nil {
@@ -79,6 +81,12 @@ func (f *feeds) parents(entry bool, peers ...wire.Overlay) {
 		s.Parents = append(s.Parents, order.Source{Peer: p, Broker: p == root})
 	}
 	f.step(s)
+}
+
+// entry says whether there is an entry point, beside left and right.
+func (f *feeds) entry(is bool) {
+	f.t.Helper()
+	f.parents(is, left, right)
 }
 
 // arrive brings chunks, whose IDs are their indices, from a parent.

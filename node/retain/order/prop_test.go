@@ -88,13 +88,13 @@ func TestRandomEvents(t *testing.T) {
 			step(&order.Arrived{Owner: alice, Index: i, Chunk: order.ChunkID(i), Size: 100, From: peers[i%3]})
 		}
 		for range rapid.IntRange(1, 80).Draw(t, "events") {
-			switch rapid.IntRange(0, 7).Draw(t, "event") {
+			switch rapid.IntRange(0, 8).Draw(t, "event") {
 			case 0, 1:
 				arrive(top + rapid.SampledFrom([]uint64{0, 0, 0, 1, 2, 5, 90}).Draw(t, "skip"))
 			case 2:
 				arrive(rapid.Uint64Range(0, top+1).Draw(t, "old"))
 			case 3:
-				now = now.Add(rapid.SampledFrom([]time.Duration{time.Millisecond, 100 * time.Millisecond, 3 * time.Second}).Draw(t, "time"))
+				now = now.Add(rapid.SampledFrom([]time.Duration{time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond, 3 * time.Second}).Draw(t, "time"))
 				step(order.Tick{})
 			case 4:
 				s := order.Sources{Entry: rapid.Bool().Draw(t, "entry")}
@@ -117,7 +117,10 @@ func TestRandomEvents(t *testing.T) {
 						arrive(i)
 					}
 				}
-				step(order.Answered{Request: a.Request, End: end})
+				step(order.Answered{Request: a.Request, End: end, Refused: end == nil && rapid.Bool().Draw(t, "refused")})
+			case 8:
+				index := rapid.Uint64Range(0, top+1).Draw(t, "copy")
+				step(order.Sent{From: rapid.SampledFrom(peers).Draw(t, "sender"), Owner: alice, Index: index})
 			case 7:
 				from := rapid.Uint64Range(0, top).Draw(t, "void")
 				step(order.Void{Owner: alice, Range: wire.IndexRange{From: from, To: from + rapid.Uint64Range(0, 9).Draw(t, "more")}})

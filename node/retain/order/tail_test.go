@@ -32,7 +32,7 @@ func quieted(t *testing.T) *feeds {
 	f.parents(true, left, right)
 	f.paced(0, 9, 20*time.Millisecond)
 	f.log = nil
-	f.after(249 * time.Millisecond)
+	f.after(99 * time.Millisecond)
 	f.want()
 	f.after(time.Millisecond)
 	f.want("ask 1 10-73", "ask 2 10-73")
@@ -44,7 +44,7 @@ func TestWithheld(t *testing.T) {
 	f := quieted(t)
 	f.recovered(10)
 	f.recovered(11)
-	f.answer(0, &wire.RecoverEnd{Missing: ranges(12, 73)})
+	f.answer(0, missing(12, 73))
 	f.answer(1, nil)
 	f.want("10", "11")
 	f.after(124 * time.Millisecond)
@@ -55,21 +55,15 @@ func TestWithheld(t *testing.T) {
 	f.want()
 }
 
-// Neither parent says a word: an entry point helps out meanwhile.
+// Neither parent says a word: they are named.
 func TestMute(t *testing.T) {
 	f := quieted(t)
-	f.after(99 * time.Millisecond)
-	f.want()
+	f.entry(false)
 	f.answer(1, nil) // its stream ended, without an answer
-	f.after(101 * time.Millisecond)
-	f.want("ask 0 10-73")
-	f.recovered(10)
-	f.answer(2, &wire.RecoverEnd{Missing: ranges(11, 73)})
-	f.want("10")
-	f.after(199 * time.Millisecond)
+	f.after(399 * time.Millisecond)
 	f.want()
 	f.after(time.Millisecond)
-	f.want("withheld 1", "withheld 2")
+	f.want("give up 1", "withheld 1", "withheld 2")
 	f.answer(0, nil)
 	f.after(time.Hour)
 	f.want()
@@ -78,7 +72,16 @@ func TestMute(t *testing.T) {
 // One of them answers: then the other's silence means nothing.
 func TestOneAnswers(t *testing.T) {
 	f := quieted(t)
-	f.answer(1, &wire.RecoverEnd{Missing: ranges(10, 73)})
+	f.answer(1, missing(10, 73))
+	f.after(time.Minute)
+	f.want()
+}
+
+// One of them refuses to answer, which is an answer of a kind: nobody is mute.
+func TestOneRefuses(t *testing.T) {
+	f := quieted(t)
+	f.entry(false)
+	f.step(order.Answered{Request: f.asks[1].Request, Refused: true})
 	f.after(time.Minute)
 	f.want()
 }
@@ -86,25 +89,24 @@ func TestOneAnswers(t *testing.T) {
 // Far parents have longer to answer.
 func TestFarAway(t *testing.T) {
 	f := newFeeds(t, order.Config{})
-	f.step(order.Sources{Entry: true, Parents: []order.Source{{Peer: left, RTT: 200 * time.Millisecond}, {Peer: right}}})
+	f.step(order.Sources{Parents: []order.Source{{Peer: left, RTT: 200 * time.Millisecond}, {Peer: right}}})
 	f.paced(0, 9, 20*time.Millisecond)
 	f.log = nil
-	f.after(250 * time.Millisecond)
+	f.after(100 * time.Millisecond)
 	f.want("ask 1 10-73", "ask 2 10-73")
-	f.after(799 * time.Millisecond)
+	f.after(1599 * time.Millisecond)
 	f.want()
-	f.after(800 * time.Millisecond)
-	f.want("ask 0 10-73")
 	f.after(time.Millisecond)
-	f.want("withheld 1", "withheld 2")
+	f.want("give up 1", "withheld 1", "give up 2", "withheld 2")
 }
 
 // The second of two that have it sends nothing that is new.
 func TestBothWithhold(t *testing.T) {
 	f := quieted(t)
+	f.entry(false)
 	f.recovered(10)
-	f.answer(1, &wire.RecoverEnd{Missing: ranges(11, 73)})
-	f.answer(0, &wire.RecoverEnd{Missing: ranges(11, 73)})
+	f.answer(1, missing(11, 73))
+	f.answer(0, missing(11, 73))
 	f.log = nil
 	f.after(time.Second)
 	f.want("withheld 1", "withheld 2")
@@ -114,13 +116,46 @@ func TestBothWithhold(t *testing.T) {
 // long that takes.
 func TestRealSilence(t *testing.T) {
 	f := quieted(t)
-	f.answer(0, &wire.RecoverEnd{Missing: ranges(10, 73)})
+	f.answer(0, missing(10, 73))
 	f.answer(1, &wire.RecoverEnd{Pending: ranges(10, 73)})
 	if d := f.o.Deadline(); !d.IsZero() {
 		t.Errorf("idle, and wants to be called in %v", d.Sub(f.now))
 	}
 	f.after(time.Hour)
 	f.want()
+}
+
+// A parent sent what it has, only later than it answered: what came was here already.
+func TestSentLater(t *testing.T) {
+	for name, c := range map[string]struct {
+		ev   order.Sent
+		mute bool
+	}{
+		"newer":   {order.Sent{From: left, Owner: alice, Index: 10}, false},
+		"old":     {order.Sent{From: left, Owner: alice, Index: 9}, true},
+		"other's": {order.Sent{From: left, Owner: wire.Owner{9}, Index: 10}, true},
+		"none":    {order.Sent{From: root, Owner: alice, Index: 10}, true},
+	} {
+		f := quieted(t)
+		f.entry(false)
+		f.recovered(10)
+		f.answer(0, missing(11, 73))
+		f.answer(1, missing(10, 73))
+		f.want("10")
+		if !f.o.Watching() {
+			t.Errorf("%s: does not want to know", name)
+		}
+		f.step(c.ev)
+		if f.o.Watching() != c.mute {
+			t.Errorf("%s: still wants to know: %v", name, !c.mute)
+		}
+		f.after(200 * time.Millisecond)
+		if c.mute {
+			f.want("withheld 1")
+		} else {
+			f.want("ask 1 11-74", "ask 2 11-74") // another silence
+		}
+	}
 }
 
 // A chunk was on its way when the parent was asked.
@@ -130,26 +165,75 @@ func TestOnItsWay(t *testing.T) {
 	f.answer(0, &wire.RecoverEnd{Missing: ranges(11, 73)})
 	f.paced(11, 11, 50*time.Millisecond)
 	f.log = nil
-	f.after(200 * time.Millisecond)
+	f.after(99 * time.Millisecond)
 	f.want()
+	f.after(time.Millisecond) // another silence; the right one has yet to answer about this one
+	f.want("ask 1 12-75")
 }
 
-// Chunks in bursts: the pauses between are asked about more and more seldom.
+// Pauses that come again are expected: they are asked about once.
 func TestBursts(t *testing.T) {
-	f := newFeeds(t, order.Config{})
-	f.parents(true, left)
-	asked := 0
-	for burst := range uint64(60) {
-		f.paced(20*burst, 20*burst+19, time.Millisecond)
-		f.after(300 * time.Millisecond)
-		for ; asked < len(f.asks); asked++ {
-			f.answer(asked, &wire.RecoverEnd{Missing: ranges(f.asks[asked].Range.From, f.asks[asked].Range.To)})
-		}
-		f.after(700 * time.Millisecond)
-	}
-	if asked < 5 || asked > 12 {
+	if asked := bursts(t, 60, 20, time.Second); asked > 2 {
 		t.Errorf("asked %d times in a minute", asked)
 	}
+}
+
+// Pauses that are forgotten before they come again are asked about more and more
+// seldom.
+func TestRarePauses(t *testing.T) {
+	if asked := bursts(t, 60, 200, time.Second); asked < questions || asked > questions+60/8 {
+		t.Errorf("asked %d times in a minute", asked)
+	}
+	if asked := bursts(t, 60, 200, 10*time.Second); asked < 50 || asked > 60 {
+		t.Errorf("asked %d times about 60 pauses of 10 s", asked)
+	}
+}
+
+// questions is how many may follow each other at once.
+const questions = 4
+
+// bursts has n bursts of so many chunks, and returns how often a pause between them
+// was asked about. Nobody ever has anything newer.
+func bursts(t *testing.T, n, chunks uint64, every time.Duration) (asked int) {
+	t.Helper()
+	f := newFeeds(t, order.Config{})
+	f.parents(true, left)
+	for burst := range n {
+		f.paced(chunks*burst, chunks*(burst+1)-1, time.Millisecond)
+		end := f.now.Add(every - time.Duration(chunks)*time.Millisecond)
+		for f.now.Before(end) {
+			f.after(20 * time.Millisecond)
+			for ; asked < len(f.asks); asked++ {
+				if f.asks[asked].To != left {
+					t.Fatal("an entry point was asked")
+				}
+				f.answer(asked, &wire.RecoverEnd{Missing: ranges(f.asks[asked].Range.From, f.asks[asked].Range.To)})
+			}
+		}
+	}
+	return asked
+}
+
+// The more the distances between chunks vary, the longer a silence must be; what
+// was asked about, and was the parents' fault, does not count.
+func TestSpread(t *testing.T) {
+	f := newFeeds(t, order.Config{})
+	f.parents(false, left)
+	f.paced(0, 9, 20*time.Millisecond)
+	f.paced(10, 10, 90*time.Millisecond) // not long enough to be asked about
+	f.paced(11, 12, 20*time.Millisecond)
+	f.log = nil
+	f.after(160 * time.Millisecond)
+	f.want()
+	f.after(10 * time.Millisecond)
+	f.want("ask 1 13-76")
+	f.recovered(13)
+	f.answer(0, missing(14, 76))
+	f.want("13")
+	f.paced(14, 100, 20*time.Millisecond)
+	f.log = nil
+	f.after(100 * time.Millisecond)
+	f.want("ask 1 101-164")
 }
 
 // Too slow a pace, too few chunks, nobody to ask, the root: no question.
