@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/binary"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 
 	"treecast/wire/soc"
@@ -62,29 +63,32 @@ func (b *checkBatch) verify() error {
 	return nil
 }
 
-// roleCheck checks chunks again and again, on one goroutine: with the owner's key
-// known in batches as large as a node's are, or one at a time with the key
-// recovered from each.
+// roleCheck checks chunks again and again: with the owner's key known in batches as
+// large as a node's are, or one at a time with the key recovered from each. All CPUs
+// do, as in a relay and in the other parts, whose streams' other ends are busy too: a
+// CPU is slower while the other half of its core works.
 func roleCheck(c *conversation, known bool) error {
 	n := 1
 	if known {
 		n = soc.BatchSize
 	}
-	batch, err := newCheckBatch(n, known)
-	if err != nil {
-		return err
-	}
 	var count atomic.Uint64
-	failed := make(chan error, 1)
-	go func() { // ends with the process, or a check that fails
-		for {
-			if err := batch.verify(); err != nil {
-				failed <- err
-				return
-			}
-			count.Add(uint64(n))
+	failed := make(chan error, runtime.NumCPU())
+	for range runtime.NumCPU() {
+		batch, err := newCheckBatch(n, known)
+		if err != nil {
+			return err
 		}
-	}()
+		go func() { // ends with the process, or a check that fails
+			for {
+				if err := batch.verify(); err != nil {
+					failed <- err
+					return
+				}
+				count.Add(uint64(n))
+			}
+		}()
+	}
 	if err := c.count(&count); err != nil {
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 
 	"treecast/node"
-	"treecast/node/retain"
 	"treecast/tree"
 	"treecast/wire/soc"
 )
@@ -165,7 +164,7 @@ func roleHoldStreams(c *conversation) error {
 
 // roleHoldRelay is a relay that keeps little of what passes.
 func roleHoldRelay(ctx context.Context, c *conversation, args []string) error {
-	m, err := joinRelay(ctx, c, args, &traffic{}, node.Config{Retain: node.Retain{Ring: retain.RingConfig{Min: memRing, Max: memRing}}})
+	m, err := joinRelay(ctx, c, args, &traffic{}, withRing(memRing))
 	if err != nil {
 		return err
 	}

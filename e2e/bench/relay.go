@@ -70,11 +70,15 @@ func (b *bench) relayOnce(ctx context.Context, children int) (_ Figures, err err
 	if err := t.putUnder(ctx, p, children); err != nil {
 		return nil, err
 	}
-	writes, bytes := t.sent.writes.Load(), t.sent.data.Load()
-	f, err := p.between(func() error {
-		_, err := run(ctx, t, &load{payload: 4096, window: relayWindow, measure: b.times.measure}, profiler{})
+	pass := func(d time.Duration) error {
+		_, err := run(ctx, t, &load{payload: 4096, window: relayWindow, measure: d}, profiler{})
 		return err
-	})
+	}
+	if err := pass(b.times.warm); err != nil {
+		return nil, err
+	}
+	writes, bytes := t.sent.writes.Load(), t.sent.data.Load()
+	f, err := p.between(func() error { return pass(b.times.measure) })
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +193,7 @@ func joinRelay(ctx context.Context, c *conversation, args []string, sent *traffi
 // roleRelay is the relay's process.
 func roleRelay(ctx context.Context, c *conversation, args []string) error {
 	var sent traffic
-	m, err := joinRelay(ctx, c, args, &sent, node.Config{})
+	m, err := joinRelay(ctx, c, args, &sent, withRing(ringBytes))
 	if err != nil {
 		return err
 	}

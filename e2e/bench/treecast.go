@@ -96,9 +96,12 @@ func specOf(name string, owner soc.Owner) wire.Spec {
 // of their slower ones.
 const ringBytes = 8 << 20
 
-func newTreeMember(sent *traffic) (*treeMember, error) {
-	return newMemberOf(sent, node.Config{Retain: node.Retain{Ring: retain.RingConfig{Min: ringBytes, Max: ringBytes}}})
+// withRing is a node that keeps so many bytes in memory.
+func withRing(bytes int) node.Config {
+	return node.Config{Retain: node.Retain{Ring: retain.RingConfig{Min: bytes, Max: bytes}}}
 }
+
+func newTreeMember(sent *traffic) (*treeMember, error) { return newMemberOf(sent, withRing(ringBytes)) }
 
 // newMemberOf starts a node of a given configuration on a host of its own.
 func newMemberOf(sent *traffic, cfg node.Config) (*treeMember, error) {

@@ -56,7 +56,7 @@ func (f *feeds) between(d, low, high time.Duration) {
 // there are no others, until a new parent sends something.
 func TestPoll(t *testing.T) {
 	f := quieted(t)
-	f.between(f.polled(time.Second), 50*time.Millisecond, 101*time.Millisecond)
+	f.between(f.polled(time.Second), 25*time.Millisecond, 51*time.Millisecond)
 	f.want("ask 0 10-73")
 	f.brings(8)
 	for !slices.Contains(f.log, "withheld 2") {
@@ -111,7 +111,7 @@ func TestPollDry(t *testing.T) {
 // What an answer cannot hold is asked for at once.
 func TestPollMore(t *testing.T) {
 	f := quieted(t)
-	f.between(f.polled(time.Second), 50*time.Millisecond, 101*time.Millisecond)
+	f.between(f.polled(time.Second), 25*time.Millisecond, 51*time.Millisecond)
 	f.brings(64)
 	f.brings(64)
 	if r := f.asks[len(f.asks)-1].Range; r.From != 138 {
@@ -151,14 +151,14 @@ func TestPollFails(t *testing.T) {
 // An answer to a poll that is over is none to the next one.
 func TestPollAnswersLate(t *testing.T) {
 	f := quieted(t)
-	f.between(f.polled(time.Second), 50*time.Millisecond, 101*time.Millisecond)
+	f.between(f.polled(time.Second), 25*time.Millisecond, 51*time.Millisecond)
 	late := len(f.asks) - 1
 	f.paced(10, 10, time.Millisecond)
 	f.answer(0, missing(11, 73))
 	f.answer(1, missing(11, 73))
 	f.parents(true)
 	f.answer(late, missing(10, 73))
-	f.between(f.polled(time.Second), 0, 51*time.Millisecond)
+	f.between(f.polled(time.Second), 0, 26*time.Millisecond)
 	f.brings(1)
 	f.between(f.polled(time.Second), 75*time.Millisecond, 126*time.Millisecond)
 }
@@ -167,7 +167,7 @@ func TestPollAnswersLate(t *testing.T) {
 // will pass them on, and the entry point is spared.
 func TestPollEndsWithAnswer(t *testing.T) {
 	f := quieted(t)
-	f.between(f.polled(time.Second), 50*time.Millisecond, 101*time.Millisecond)
+	f.between(f.polled(time.Second), 25*time.Millisecond, 51*time.Millisecond)
 	f.brings(2)
 	f.answer(0, missing(10, 73))
 	if d := f.polled(time.Minute); d >= 0 {
@@ -182,7 +182,7 @@ func TestPollOutrunsParents(t *testing.T) {
 	f.brings(5)
 	f.step(order.Sent{From: right, Owner: alice, Index: 12})
 	f.log = nil
-	if d := f.polled(99 * time.Millisecond); d >= 0 {
+	if d := f.polled(79 * time.Millisecond); d >= 0 {
 		t.Errorf("asked again after %v", d)
 	}
 	f.want()
@@ -220,11 +220,11 @@ func TestBereft(t *testing.T) {
 	f.parents(true, left, right)
 	f.paced(0, 9, 20*time.Millisecond)
 	f.parents(true, right)
-	if d := f.polled(50 * time.Millisecond); d >= 0 {
+	if d := f.polled(25 * time.Millisecond); d >= 0 {
 		t.Errorf("one is left, and an entry point is asked after %v", d)
 	}
 	f.parents(true)
-	f.between(f.polled(time.Second), 0, 51*time.Millisecond)
+	f.between(f.polled(time.Second), 0, 26*time.Millisecond)
 	f.brings(2)
 	f.between(f.polled(time.Second), 75*time.Millisecond, 126*time.Millisecond)
 }
@@ -285,7 +285,7 @@ func TestGapOfTheBereft(t *testing.T) {
 	f.paced(0, 9, 20*time.Millisecond)
 	f.arrive(left, 11)
 	f.parents(true)
-	f.between(f.polled(time.Second), 0, 51*time.Millisecond)
+	f.between(f.polled(time.Second), 0, 26*time.Millisecond)
 	if n := len(f.asks); n == 1 && f.asks[0].Range.From == 12 { // the poll was first
 		f.brings(0)
 	}

@@ -15,7 +15,7 @@ const (
 	// chunks came before, and maxSilence is how long it may get, however much their
 	// distances varied. Eight times the mean distance must be less, or no silence is
 	// asked about: it would say nothing.
-	minSilence = 100 * time.Millisecond
+	minSilence = 50 * time.Millisecond
 	maxSilence = 2 * time.Second
 	// fade is how fast the widest distance between chunks is forgotten: by one part
 	// in so many a chunk.
@@ -31,7 +31,7 @@ const (
 	// helpWait, or 4 round trips, and up to helpWait more by chance, is how long all
 	// parents may be without an answer before an entry point is asked too, and
 	// muteWait, or 8 round trips, before they count as gone.
-	helpWait = 50 * time.Millisecond
+	helpWait = 25 * time.Millisecond
 	muteWait = 400 * time.Millisecond
 	// hurry is how long after all parents were lost and there is one again a gap is
 	// left to nobody: what lies between is missing, and no other parent had it.
