@@ -23,15 +23,17 @@ const (
 	// tailWidth is how many indices behind the last one are asked for.
 	tailWidth = 64
 	// questions about silences that were none of the parents' fault may follow each
-	// other at once, then one more each rest: chunks may well come in bursts.
+	// other at once, then one more each rest, or after dear chunks: they may well come
+	// in bursts.
 	questions = 4
 	rest      = 8 * time.Second
+	dear      = 64
 	// maxGrace is how long a parent that has newer chunks may take to send them.
 	maxGrace = time.Second
 	// helpWait, or 4 round trips, and up to helpWait more by chance, is how long all
 	// parents may be without an answer before an entry point is asked too, and
 	// muteWait, or 8 round trips, before they count as gone.
-	helpWait = 25 * time.Millisecond
+	helpWait = 5 * time.Millisecond
 	muteWait = 400 * time.Millisecond
 	// hurry is how long after all parents were lost and there is one again a gap is
 	// left to nobody: what lies between is missing, and no other parent had it.
@@ -51,7 +53,7 @@ type tail struct {
 	spread time.Duration     // the widest distance between two of them, which fades
 	n      uint64            // such chunks so far
 	owner  wire.Owner        // of the newest
-	owed   time.Time         // when the questions so far are paid for, one a rest
+	owed   time.Time         // when the questions so far are paid for
 
 	silent uint64      // n when the newest silence was asked about
 	fault  bool        // it was not the publisher's: somebody had newer chunks, or nobody was left
@@ -93,6 +95,9 @@ func (t *tail) heard(now time.Time, owner *wire.Owner) {
 	t.times[t.n%steady] = now
 	t.n++
 	t.owner = *owner
+	if t.owed.After(now) {
+		t.owed = t.owed.Add(-rest / dear)
+	}
 }
 
 // last is when the newest chunk came; there has been one.
@@ -102,7 +107,7 @@ func (t *tail) last() time.Time { return t.times[(t.n-1)%steady] }
 func (t *tail) apart() time.Duration { return t.last().Sub(t.times[t.n%steady]) / (steady - 1) }
 
 // quiet is when the silence is to be asked about; zero: never. It is twice as
-// long as the widest distance between chunks lately, and four times the mean.
+// long as the widest distance between chunks lately, and 2½ times the mean.
 func (t *tail) quiet() time.Time {
 	if t.n < steady || t.n == t.silent {
 		return time.Time{}
@@ -111,7 +116,7 @@ func (t *tail) quiet() time.Time {
 	if 8*apart > maxSilence {
 		return time.Time{} // too slow a pace to tell
 	}
-	at := t.last().Add(max(minSilence, 4*apart, 2*t.spread))
+	at := t.last().Add(max(minSilence, apart*5/2, 2*t.spread))
 	if free := t.owed.Add(-(questions - 1) * rest); at.Before(free) {
 		return free
 	}

@@ -32,7 +32,7 @@ func quieted(t *testing.T) *feeds {
 	f.parents(true, left, right)
 	f.paced(0, 9, 20*time.Millisecond)
 	f.log = nil
-	f.after(79 * time.Millisecond)
+	f.after(49 * time.Millisecond)
 	f.want()
 	f.after(time.Millisecond)
 	f.want("ask 1 10-73", "ask 2 10-73")
@@ -92,7 +92,7 @@ func TestFarAway(t *testing.T) {
 	f.step(order.Sources{Parents: []order.Source{{Peer: left, RTT: 200 * time.Millisecond}, {Peer: right}}})
 	f.paced(0, 9, 20*time.Millisecond)
 	f.log = nil
-	f.after(80 * time.Millisecond)
+	f.after(50 * time.Millisecond)
 	f.want("ask 1 10-73", "ask 2 10-73")
 	f.after(1599 * time.Millisecond)
 	f.want()
@@ -165,7 +165,7 @@ func TestOnItsWay(t *testing.T) {
 	f.answer(0, &wire.RecoverEnd{Missing: ranges(11, 73)})
 	f.paced(11, 11, 50*time.Millisecond)
 	f.log = nil
-	f.after(68 * time.Millisecond)
+	f.after(49 * time.Millisecond)
 	f.want()
 	f.after(time.Millisecond) // another silence; the right one has yet to answer about this one
 	f.want("ask 1 12-75")
@@ -178,11 +178,14 @@ func TestBursts(t *testing.T) {
 	}
 }
 
-// Pauses that are forgotten before they come again are asked about more and more
-// seldom.
+// Pauses that are forgotten before they come again are asked about as often as chunks
+// or time pay for it.
 func TestRarePauses(t *testing.T) {
-	if asked := bursts(t, 60, 200, time.Second); asked < questions || asked > questions+60/8 {
+	if asked := bursts(t, 60, 40, time.Second); asked > questions+60/8+60*40/64+1 {
 		t.Errorf("asked %d times in a minute", asked)
+	}
+	if asked := bursts(t, 60, 200, time.Second); asked < 50 || asked > 60 {
+		t.Errorf("asked %d times about 60 pauses of 1 s", asked)
 	}
 	if asked := bursts(t, 60, 200, 10*time.Second); asked < 50 || asked > 60 {
 		t.Errorf("asked %d times about 60 pauses of 10 s", asked)
@@ -202,7 +205,7 @@ func bursts(t *testing.T, n, chunks uint64, every time.Duration) (asked int) {
 		f.paced(chunks*burst, chunks*(burst+1)-1, time.Millisecond)
 		end := f.now.Add(every - time.Duration(chunks)*time.Millisecond)
 		for f.now.Before(end) {
-			f.after(20 * time.Millisecond)
+			f.after(time.Millisecond)
 			for ; asked < len(f.asks); asked++ {
 				if f.asks[asked].To != left {
 					t.Fatal("an entry point was asked")
@@ -220,19 +223,19 @@ func TestSpread(t *testing.T) {
 	f := newFeeds(t, order.Config{})
 	f.parents(false, left)
 	f.paced(0, 9, 20*time.Millisecond)
-	f.paced(10, 10, 70*time.Millisecond) // not long enough to be asked about
+	f.paced(10, 10, 45*time.Millisecond) // not long enough to be asked about
 	f.paced(11, 12, 20*time.Millisecond)
 	f.log = nil
-	f.after(120 * time.Millisecond)
+	f.after(80 * time.Millisecond)
 	f.want()
-	f.after(12 * time.Millisecond)
+	f.after(10 * time.Millisecond)
 	f.want("ask 1 13-76")
 	f.recovered(13)
 	f.answer(0, missing(14, 76))
 	f.want("13")
 	f.paced(14, 100, 20*time.Millisecond)
 	f.log = nil
-	f.after(80 * time.Millisecond)
+	f.after(50 * time.Millisecond)
 	f.want("ask 1 101-164")
 }
 
