@@ -17,17 +17,18 @@ const (
 	// asked about: it would say nothing.
 	minSilence = 50 * time.Millisecond
 	maxSilence = 2 * time.Second
-	// fade is how fast the widest distance between chunks is forgotten: by one part
-	// in so many a chunk.
-	fade = 32
+	// fade is how fast the widest distance between chunks is forgotten: half of it in
+	// about two thirds of that time, but by one part in fadeChunks a chunk at most.
+	fade       = 4 * time.Second
+	fadeChunks = 32
 	// tailWidth is how many indices behind the last one are asked for.
 	tailWidth = 64
 	// questions about silences that were none of the parents' fault may follow each
-	// other at once, then one more each rest, or after dear chunks: they may well come
-	// in bursts.
+	// other at once, then one more each rest, or after price chunks: they may well come
+	// in bursts, and an answer may bring tailWidth that were on their way.
 	questions = 4
 	rest      = 8 * time.Second
-	dear      = 64
+	price     = 16 * tailWidth
 	// maxGrace is how long a parent that has newer chunks may take to send them.
 	maxGrace = time.Second
 	// helpWait, or 4 round trips, and up to helpWait more by chance, is how long all
@@ -85,7 +86,7 @@ func (t *tail) heard(now time.Time, owner *wire.Owner) {
 			}
 			apart = 0
 		}
-		t.spread = max(t.spread-t.spread/fade, min(apart, maxSilence/2))
+		t.spread = max(t.spread-faded(t.spread, apart), min(apart, maxSilence/2))
 	}
 	if t.n == t.silent {
 		t.asked = t.asked[:0]
@@ -96,8 +97,14 @@ func (t *tail) heard(now time.Time, owner *wire.Owner) {
 	t.n++
 	t.owner = *owner
 	if t.owed.After(now) {
-		t.owed = t.owed.Add(-rest / dear)
+		t.owed = t.owed.Add(-rest / price)
 	}
+}
+
+// faded is how much of the spread a chunk makes forget that came so long after the
+// one before.
+func faded(spread, apart time.Duration) time.Duration {
+	return min(time.Duration(float64(spread)*float64(apart)/float64(fade)), spread/fadeChunks)
 }
 
 // last is when the newest chunk came; there has been one.

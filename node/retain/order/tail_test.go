@@ -181,11 +181,11 @@ func TestBursts(t *testing.T) {
 // Pauses that are forgotten before they come again are asked about as often as chunks
 // or time pay for it.
 func TestRarePauses(t *testing.T) {
-	if asked := bursts(t, 60, 40, time.Second); asked > questions+60/8+60*40/64+1 {
-		t.Errorf("asked %d times in a minute", asked)
+	if asked := bursts(t, 60, 2000, 4*time.Second); asked < 50 || asked > 60 {
+		t.Errorf("asked %d times about 60 pauses of 2 s", asked)
 	}
-	if asked := bursts(t, 60, 200, time.Second); asked < 50 || asked > 60 {
-		t.Errorf("asked %d times about 60 pauses of 1 s", asked)
+	if asked := bursts(t, 60, 20, 4*time.Second); asked > questions+60*4/8+60*20/1024+1 {
+		t.Errorf("asked %d times in four minutes", asked)
 	}
 	if asked := bursts(t, 60, 200, 10*time.Second); asked < 50 || asked > 60 {
 		t.Errorf("asked %d times about 60 pauses of 10 s", asked)
@@ -235,7 +235,7 @@ func TestSpread(t *testing.T) {
 	f.want("13")
 	f.paced(14, 100, 20*time.Millisecond)
 	f.log = nil
-	f.after(50 * time.Millisecond)
+	f.after(60 * time.Millisecond)
 	f.want("ask 1 101-164")
 }
 
