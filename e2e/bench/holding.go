@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -40,19 +39,9 @@ func hold(units int) holding {
 	}
 }
 
-// holdings answers each line with a holding, until the other end closes.
+// holdings answers each line with a holding.
 func (c *conversation) holdings(units func() int) error {
-	for {
-		var ask string
-		if err := c.dec.Decode(&ask); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return fmt.Errorf("bench: part: %w", err)
-		}
-		if err := c.send(hold(units())); err != nil {
-			return err
-		}
-	}
+	return c.answers(func() (any, error) { return hold(units()), nil })
 }
 
 func (p *part) hold() (h holding, err error) {

@@ -53,8 +53,8 @@ type mark struct {
 	Mallocs uint64
 }
 
-// marks answers each line with a mark, until the other end closes.
-func (c *conversation) marks(take func() (mark, error)) error {
+// answers sends what take returns for each line that comes, until the other end closes.
+func (c *conversation) answers(take func() (any, error)) error {
 	for {
 		var ask string
 		if err := c.dec.Decode(&ask); errors.Is(err, io.EOF) {
@@ -62,14 +62,19 @@ func (c *conversation) marks(take func() (mark, error)) error {
 		} else if err != nil {
 			return fmt.Errorf("bench: part: %w", err)
 		}
-		m, err := take()
+		v, err := take()
 		if err != nil {
 			return err
 		}
-		if err := c.send(m); err != nil {
+		if err := c.send(v); err != nil {
 			return err
 		}
 	}
+}
+
+// marks answers each line with a mark.
+func (c *conversation) marks(take func() (mark, error)) error {
+	return c.answers(func() (any, error) { return take() })
 }
 
 // startPart starts a process in a role.

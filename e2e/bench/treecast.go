@@ -92,8 +92,7 @@ func specOf(name string, owner soc.Owner) wire.Spec {
 // ringBytes is what a node keeps in memory of what came last. The product's default
 // is 15 s, which one node has room for and which a run would not fill: it would
 // measure how fast a machine hands out fresh pages. At a closed loop's pace these
-// bytes are two seconds, about what the opponents' history of five heartbeats holds
-// of their slower ones.
+// bytes are two seconds.
 const ringBytes = 8 << 20
 
 // withRing is a node that keeps so many bytes in memory.
