@@ -69,6 +69,7 @@ func (l *loop) forward(a *tree.Action) {
 		}
 		level = s.out.push(held.buf.Retain())
 	}
+	l.push(s)
 	if level != s.told {
 		l.levels = append(l.levels, s)
 	}
@@ -84,6 +85,7 @@ func (l *loop) send(a *tree.Action) {
 		l.c.n.counts.add(countControlOverflow)
 		l.levels = append(l.levels, s)
 	}
+	l.push(s)
 	if s.inbound && !s.acked {
 		s.acked = true
 		if ack, err := wire.ParseAck(a.Body); err == nil && ack.Status == wire.StatusOK {

@@ -87,7 +87,7 @@ const (
 )
 
 // A queue holds the frames that wait for one stream's writer. The loop pushes
-// and never waits; the writer takes. Control frames go first and have their own
+// and never waits, and signals once it has pushed all that it has; the writer takes. Control frames go first and have their own
 // bound (PROTOCOL §2, §5 Slow child).
 type queue struct {
 	maxFrames, maxControl int
@@ -152,7 +152,6 @@ func (q *queue) pushed(size int) tree.QueueLevel {
 	q.bytes += int64(size)
 	level := q.level()
 	q.mu.Unlock()
-	q.signal()
 	return level
 }
 
@@ -169,7 +168,6 @@ func (q *queue) pushControl(b *wire.Buf) bool {
 	}
 	q.control.push(parcel{buf: b, frames: 1})
 	q.mu.Unlock()
-	q.signal()
 	return true
 }
 
@@ -246,6 +244,7 @@ func (q *queue) kill() {
 	q.signal()
 }
 
+// signal wakes the writer.
 func (q *queue) signal() {
 	select {
 	case q.wake <- struct{}{}:
