@@ -52,16 +52,25 @@ func (l *loop) act(a *tree.Action) {
 }
 
 // forward queues the frame of a chunk, the very bytes that came, to a child, or
-// to a parent on its way up.
+// to a parent on its way up. One with a feed index goes down from where it is kept,
+// so that frames which follow each other lie behind each other.
 func (l *loop) forward(a *tree.Action) {
 	s := l.streams[a.Stream]
 	if s == nil {
 		return
 	}
-	if !s.inbound {
-		s.up = l.now
+	held := l.chunks.get(a.Chunk)
+	var level tree.QueueLevel
+	if s.inbound && l.indexed {
+		level = s.out.pushPiece(l.lay(held))
+	} else {
+		if !s.inbound {
+			s.up = l.now
+		}
+		level = s.out.push(held.buf.Retain())
 	}
-	if level := s.out.push(l.chunks.get(a.Chunk).buf.Retain()); level != s.told {
+	l.push(s)
+	if level != s.told {
 		l.levels = append(l.levels, s)
 	}
 }
@@ -76,6 +85,7 @@ func (l *loop) send(a *tree.Action) {
 		l.c.n.counts.add(countControlOverflow)
 		l.levels = append(l.levels, s)
 	}
+	l.push(s)
 	if s.inbound && !s.acked {
 		s.acked = true
 		if ack, err := wire.ParseAck(a.Body); err == nil && ack.Status == wire.StatusOK {

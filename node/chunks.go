@@ -8,6 +8,7 @@ import (
 // heldChunk is a chunk that the core holds.
 type heldChunk struct {
 	buf  *wire.Buf    // one reference; nil = slot is free
+	laid wire.Piece   // one reference, once the frame lies in a slab
 	soc  wire.Soc     // views into buf
 	from wire.Overlay // the peer whose stream brought it; zero: none did
 	gen  uint32
@@ -49,10 +50,17 @@ func (t *chunkTable) get(id tree.ChunkID) *heldChunk {
 
 // release drops the core's reference.
 func (t *chunkTable) release(id tree.ChunkID) {
-	c := t.get(id)
-	c.buf.Release()
-	c.buf, c.soc = nil, wire.Soc{}
+	t.get(id).drop()
 	t.free = append(t.free, uint32(id))
+}
+
+// drop gives the references back.
+func (c *heldChunk) drop() {
+	c.buf.Release()
+	if c.laid != (wire.Piece{}) {
+		c.laid.Release()
+	}
+	c.buf, c.laid, c.soc = nil, wire.Piece{}, wire.Soc{}
 }
 
 // held is the number of chunks that the core holds.
@@ -62,8 +70,7 @@ func (t *chunkTable) held() int { return len(t.slots) - len(t.free) }
 func (t *chunkTable) clear() {
 	for i := range t.slots {
 		if c := &t.slots[i]; c.buf != nil {
-			c.buf.Release()
-			c.buf, c.soc = nil, wire.Soc{}
+			c.drop()
 		}
 	}
 	t.slots, t.free = nil, nil

@@ -26,10 +26,18 @@ func (l *loop) deliver(a *tree.Action, rest []tree.Action) {
 		return
 	}
 	l.indexed = true
-	if !l.log.Add(l.now, m.Owner, m.Index, m.buf, receiptFollows(rest)) {
+	if !l.log.Add(l.now, m.Owner, m.Index, m.buf, l.lay(held), receiptFollows(rest)) {
 		l.c.n.counts.add(countNotRetained)
 	}
 	l.arrive(m.Retain(), held.from, false)
+}
+
+// lay copies the frame of a chunk to where it is sent from and kept, once.
+func (l *loop) lay(held *heldChunk) wire.Piece {
+	if held.laid == (wire.Piece{}) {
+		held.laid = l.log.Lay(held.buf)
+	}
+	return held.laid
 }
 
 // receiptFollows says whether the chunk that was delivered is somebody's whom

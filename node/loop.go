@@ -37,6 +37,7 @@ type loop struct {
 	recovery
 
 	levels []*stream     // whose queue crossed a level in the actions under way
+	pushed []*stream     // whose writers are to be woken
 	out    []tree.Action // scratch of step
 	frame  tree.Frame
 	result tree.Verified
@@ -72,6 +73,7 @@ func (l *loop) run() {
 			return
 		}
 		l.submit()
+		l.wakeWriters()
 		if d := earlier(l.core.Deadline(), l.order.Deadline()); !d.Equal(armed) {
 			armed = d
 			if d.IsZero() {
@@ -104,6 +106,24 @@ func (l *loop) step(ev tree.Event) {
 		l.regroup = false
 		l.regrouped()
 	}
+}
+
+// push notes that a stream's queue has something new. Its writer is woken when the
+// loop has done all it has to do, so that it finds as much as there is.
+func (l *loop) push(s *stream) {
+	if !s.pushed {
+		s.pushed = true
+		l.pushed = append(l.pushed, s)
+	}
+}
+
+func (l *loop) wakeWriters() {
+	for i, s := range l.pushed {
+		s.pushed = false
+		s.out.signal()
+		l.pushed[i] = nil
+	}
+	l.pushed = l.pushed[:0]
 }
 
 // earlier is the earlier of two times of which zero is never.

@@ -7,16 +7,53 @@ import (
 	"treecast/wire"
 )
 
-// ring is a first-in first-out list of frames whose memory is used again.
+// A parcel is what a queue holds: one frame in a buffer of its own, or a piece of a
+// slab with some, which grows while it waits. It is one reference.
+type parcel struct {
+	buf    *wire.Buf // nil: it is a piece
+	piece  wire.Piece
+	frames int
+}
+
+func (p *parcel) bytes() []byte {
+	if p.buf != nil {
+		return p.buf.Frame()
+	}
+	return p.piece.Bytes()
+}
+
+func (p *parcel) size() int {
+	if p.buf != nil {
+		return len(p.buf.Frame())
+	}
+	return p.piece.Len()
+}
+
+func (p *parcel) release() {
+	if p.buf != nil {
+		p.buf.Release()
+	} else {
+		p.piece.Release()
+	}
+}
+
+// whole says that the parcel is worth a write of its own.
+func (p *parcel) whole() bool { return p.buf == nil && p.piece.Len() >= wholeBytes }
+
+// wholeBytes is how long a piece is that is written from where it lies. Shorter ones
+// are copied together with what is next to them in the queue, as a write costs more.
+const wholeBytes = 16 << 10
+
+// ring is a first-in first-out list of parcels whose memory is used again.
 type ring struct {
-	slots []*wire.Buf // len is 0 or a power of two
+	slots []parcel // len is 0 or a power of two
 	head  int
 	n     int
 }
 
-func (r *ring) push(b *wire.Buf) {
+func (r *ring) push(b parcel) {
 	if r.n == len(r.slots) {
-		slots := make([]*wire.Buf, max(8, 2*len(r.slots)))
+		slots := make([]parcel, max(8, 2*len(r.slots)))
 		for i := range r.n {
 			slots[i] = r.slots[(r.head+i)&(len(r.slots)-1)]
 		}
@@ -26,12 +63,13 @@ func (r *ring) push(b *wire.Buf) {
 	r.n++
 }
 
-// front is the frame that pop would return.
-func (r *ring) front() *wire.Buf { return r.slots[r.head] }
+// front is the parcel that pop would return, back the one that was pushed last.
+func (r *ring) front() *parcel { return &r.slots[r.head] }
+func (r *ring) back() *parcel  { return &r.slots[(r.head+r.n-1)&(len(r.slots)-1)] }
 
-func (r *ring) pop() *wire.Buf {
+func (r *ring) pop() parcel {
 	b := r.slots[r.head]
-	r.slots[r.head] = nil
+	r.slots[r.head] = parcel{}
 	r.head = (r.head + 1) & (len(r.slots) - 1)
 	r.n--
 	if r.n == 0 && len(r.slots) > 1024 {
@@ -49,8 +87,8 @@ const (
 )
 
 // A queue holds the frames that wait for one stream's writer. The loop pushes
-// and never waits; the writer takes. Control frames go first and have their own
-// bound (PROTOCOL §2, §5 Slow child). Each frame in it is one reference.
+// and never waits, and signals once it has pushed all that it has; the writer takes. Control frames go first and have their own
+// bound (PROTOCOL §2, §5 Slow child).
 type queue struct {
 	maxFrames, maxControl int
 	maxBytes              int64
@@ -59,6 +97,7 @@ type queue struct {
 	mu      sync.Mutex
 	control ring
 	data    ring
+	frames  int   // of data
 	bytes   int64 // of data
 	ending  ending
 	dead    bool // the stream is gone: what comes is released at once
@@ -75,20 +114,44 @@ func newQueue(l *Limits) queue {
 // push takes over one reference to a chunk's frame and tells how full the queue
 // is now. A frame without room is released, and so is all that follows it.
 func (q *queue) push(b *wire.Buf) tree.QueueLevel {
-	size := int64(len(b.Frame()))
+	return q.pushParcel(parcel{buf: b, frames: 1})
+}
+
+// pushPiece is push of a frame that lies in a slab. The reference stays the caller's.
+func (q *queue) pushPiece(p wire.Piece) tree.QueueLevel {
 	q.mu.Lock()
-	if q.dead || q.full || q.data.n >= q.maxFrames || q.bytes+size > q.maxBytes {
+	if q.room(p.Len()) && q.data.n > 0 && q.data.back().piece.Extend(p) {
+		q.data.back().frames++
+		return q.pushed(p.Len())
+	}
+	q.mu.Unlock()
+	return q.pushParcel(parcel{piece: p.Retain(), frames: 1})
+}
+
+func (q *queue) pushParcel(p parcel) tree.QueueLevel {
+	q.mu.Lock()
+	if !q.room(p.size()) {
 		q.full = q.full || !q.dead
 		level := q.level()
 		q.mu.Unlock()
-		b.Release()
+		p.release()
 		return level
 	}
-	q.data.push(b)
-	q.bytes += size
+	q.data.push(p)
+	return q.pushed(p.size())
+}
+
+// room tells whether a chunk's frame of so many bytes may wait. It is called with mu held.
+func (q *queue) room(size int) bool {
+	return !q.dead && !q.full && q.frames < q.maxFrames && q.bytes+int64(size) <= q.maxBytes
+}
+
+// pushed counts a frame that waits now. It is called with mu held, and lets it go.
+func (q *queue) pushed(size int) tree.QueueLevel {
+	q.frames++
+	q.bytes += int64(size)
 	level := q.level()
 	q.mu.Unlock()
-	q.signal()
 	return level
 }
 
@@ -103,9 +166,8 @@ func (q *queue) pushControl(b *wire.Buf) bool {
 		b.Release()
 		return ok
 	}
-	q.control.push(b)
+	q.control.push(parcel{buf: b, frames: 1})
 	q.mu.Unlock()
-	q.signal()
 	return true
 }
 
@@ -114,7 +176,7 @@ func (q *queue) level() tree.QueueLevel {
 	switch {
 	case q.full:
 		return tree.QueueOverflow
-	case 2*q.data.n > q.maxFrames || 2*q.bytes > q.maxBytes:
+	case 2*q.frames > q.maxFrames || 2*q.bytes > q.maxBytes:
 		return tree.QueueHigh
 	}
 	return tree.QueueLow
@@ -124,31 +186,35 @@ func (q *queue) level() tree.QueueLevel {
 func (q *queue) fill() (level tree.QueueLevel, frames int, bytes int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.level(), q.control.n + q.data.n, q.bytes
+	return q.level(), q.control.n + q.frames, q.bytes
 }
 
-// take moves frames of together at most maxBytes, but at least one if there is
-// any, to batch; their references are the caller's. relieved says that the queue
-// fell to half or less. Nothing taken and an ending: the queue is empty for good.
-func (q *queue) take(batch []*wire.Buf, maxBytes int) (_ []*wire.Buf, relieved bool, e ending) {
+// take moves what one write is to carry to batch: frames of together at most maxBytes,
+// but at least one parcel if there is any, or one piece alone that is worth it. The
+// references are the caller's. relieved says that the queue fell to half or less.
+// Nothing taken and an ending: the queue is empty for good.
+func (q *queue) take(batch []parcel, maxBytes int) (_ []parcel, relieved bool, e ending) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	before := q.level()
 	size := 0
 	fits := func(r *ring) bool {
-		return r.n > 0 && (len(batch) == 0 || size+len(r.front().Frame()) <= maxBytes)
+		if r.n == 0 || len(batch) == 0 {
+			return r.n > 0
+		}
+		return size+r.front().size() <= maxBytes && !r.front().whole() && !batch[len(batch)-1].whole()
 	}
 	for fits(&q.control) {
-		b := q.control.pop()
-		size += len(b.Frame())
-		batch = append(batch, b)
+		p := q.control.pop()
+		size += p.size()
+		batch = append(batch, p)
 	}
 	for q.control.n == 0 && fits(&q.data) {
-		b := q.data.pop()
-		n := len(b.Frame())
-		size += n
-		q.bytes -= int64(n)
-		batch = append(batch, b)
+		p := q.data.pop()
+		size += p.size()
+		q.frames -= p.frames
+		q.bytes -= int64(p.size())
+		batch = append(batch, p)
 	}
 	return batch, before == tree.QueueHigh && q.level() == tree.QueueLow, q.ending
 }
@@ -166,16 +232,19 @@ func (q *queue) kill() {
 	q.mu.Lock()
 	q.dead = true
 	for q.control.n > 0 {
-		q.control.pop().Release()
+		p := q.control.pop()
+		p.release()
 	}
 	for q.data.n > 0 {
-		q.data.pop().Release()
+		p := q.data.pop()
+		p.release()
 	}
-	q.bytes = 0
+	q.frames, q.bytes = 0, 0
 	q.mu.Unlock()
 	q.signal()
 }
 
+// signal wakes the writer.
 func (q *queue) signal() {
 	select {
 	case q.wake <- struct{}{}:

@@ -72,6 +72,7 @@ type stream struct {
 // standing is what the loop alone knows of a stream.
 type standing struct {
 	told     tree.QueueLevel // the level that the core knows of
+	pushed   bool            // its writer is to be woken
 	acked    bool            // an inbound stream's Ack was sent
 	attached bool            // a parent's or a child's: its link is watched
 	gone     bool            // no event of it may reach the core any more

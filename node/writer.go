@@ -11,18 +11,16 @@ import (
 	"treecast/wire"
 )
 
-// writeBytes is how much one write carries at most: with the multiplexer's header of
-// 12 bytes, one message of the secure channel's, which has 65,535 with its tag of 16.
-// One byte more would be two messages of each, the second nearly empty.
-const writeBytes = 65535 - 16 - 12
+// writeBytes is how much one write carries at most.
+const writeBytes = wire.SlabBytes
 
-// joinBuffers are for writes of several frames. They are shared by all streams,
+// joinBuffers are for writes of several parcels. They are shared by all streams,
 // as most streams are idle most of the time.
 var joinBuffers = sync.Pool{New: func() any { return new([writeBytes]byte) }}
 
 // write is the goroutine that writes the stream.
 func (s *stream) write() {
-	var batch []*wire.Buf
+	var batch []parcel
 	var poll <-chan time.Time // set once the child has closed its half
 	half := s.half
 	for {
@@ -35,9 +33,9 @@ func (s *stream) write() {
 		switch {
 		case len(batch) > 0:
 			err := s.writeBatch(batch)
-			for i, b := range batch {
-				b.Release()
-				batch[i] = nil
+			for i := range batch {
+				batch[i].release()
+				batch[i] = parcel{}
 			}
 			if err != nil {
 				s.writeFailed(err)
@@ -86,20 +84,20 @@ func (s *stream) probe() error {
 }
 
 // writeBatch writes all of batch at once.
-func (s *stream) writeBatch(batch []*wire.Buf) error {
+func (s *stream) writeBatch(batch []parcel) error {
 	// Setting a deadline costs more than a small write, so a busy stream goes on
 	// with the one it has while half of it is left.
 	if wait, now := s.c.n.cfg.Waits.Write, time.Now(); s.deadline.Sub(now) < wait/2 {
 		s.deadline = now.Add(wait)
 		s.raw.SetWriteDeadline(s.deadline)
 	}
-	data := batch[0].Frame()
+	data := batch[0].bytes()
 	if len(batch) > 1 {
 		join := joinBuffers.Get().(*[writeBytes]byte)
 		defer joinBuffers.Put(join)
 		n := 0
-		for _, b := range batch {
-			n += copy(join[n:], b.Frame())
+		for i := range batch {
+			n += copy(join[n:], batch[i].bytes())
 		}
 		data = join[:n]
 	}

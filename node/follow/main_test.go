@@ -146,7 +146,9 @@ func (k *kept) keep(owner wire.Owner, index uint64, payload []byte) {
 		Index: index, HasIndex: true,
 	})
 	buf := pool.Frame(msg)
-	k.Add(time.Now(), owner, index, buf, true)
+	laid := k.Lay(buf)
+	k.Add(time.Now(), owner, index, buf, laid, true)
+	laid.Release()
 	buf.Release()
 }
 

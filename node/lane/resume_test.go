@@ -108,7 +108,9 @@ func (e *edge) publish(rec []byte) {
 			ID: make([]byte, 32), Owner: alice[:], Signature: make([]byte, 65), Span: make([]byte, 8), Payload: c,
 			Index: e.next, HasIndex: true,
 		}))
-		e.log.Add(time.Now(), alice, e.next, buf, true)
+		laid := e.log.Lay(buf)
+		e.log.Add(time.Now(), alice, e.next, buf, laid, true)
+		laid.Release()
 		buf.Release()
 		e.Handle(lane.Message{Payload: c, Owner: alice, Index: e.next, HasIndex: true})
 		e.log.Settle(alice, e.next, e.next+1, 0)

@@ -31,11 +31,15 @@ func NewLog(topic wire.Topic, cfg RingConfig, store *Store) (*Log, error) {
 	return &Log{topic: topic, ring: ring, store: store, voids: make(map[wire.Owner][]wire.IndexRange)}, nil
 }
 
-// Add keeps a message: buf holds it and stays the caller's. Confirmed says that
-// somebody will be told that it is kept, see Store.Put. False: it is in memory
-// alone, although there is a store.
-func (l *Log) Add(now time.Time, owner wire.Owner, index uint64, buf *wire.Buf, confirmed bool) bool {
-	l.ring.Add(now, owner, index, buf.Msg())
+// Lay copies the frame of a message to where it is sent from, see Ring.Lay. The piece
+// has a reference of its own, which is the caller's.
+func (l *Log) Lay(buf *wire.Buf) wire.Piece { return l.ring.Lay(buf.Frame()) }
+
+// Add keeps a message whose frame was laid: buf holds it; both stay the caller's.
+// Confirmed says that somebody will be told that it is kept, see Store.Put. False: it
+// is in memory alone, although there is a store.
+func (l *Log) Add(now time.Time, owner wire.Owner, index uint64, buf *wire.Buf, laid wire.Piece, confirmed bool) bool {
+	l.ring.Add(now, owner, index, laid, laid.Len()-len(buf.Msg()))
 	return l.store == nil || l.store.Put(l.topic, owner, index, buf.Retain(), confirmed)
 }
 

@@ -22,9 +22,16 @@ func newLog(t testing.TB, s *retain.Store) *retain.Log {
 func add(l *retain.Log, owner wire.Owner, indices ...uint64) {
 	for _, i := range indices {
 		buf := frames.Frame(message(i))
-		l.Add(epoch, owner, i, buf, true)
+		addLaid(l, owner, i, buf)
 		buf.Release()
 	}
+}
+
+// addLaid has the log keep a message.
+func addLaid(l *retain.Log, owner wire.Owner, index uint64, buf *wire.Buf) {
+	p := l.Lay(buf)
+	l.Add(epoch, owner, index, buf, p, true)
+	p.Release()
 }
 
 // What is in memory, on disk, or in both, is read as one.

@@ -15,9 +15,6 @@ const (
 	DefaultRingMax  = 512 << 20
 )
 
-// slabBytes is the unit in which a ring takes and gives back memory.
-const slabBytes = 64 << 10
-
 // RingConfig bounds a ring. A zero field is the default beside it.
 type RingConfig struct {
 	// Span is how old a chunk may get where there are more than Min bytes [15 s].
@@ -27,23 +24,24 @@ type RingConfig struct {
 	Min, Max int
 }
 
-// A Ring keeps the newest messages of one cohort in memory. They are copied in,
-// so that what is kept costs its own length and no buffer of a stream. Its
-// methods may be called by several goroutines.
+// A Ring keeps the newest messages of one cohort in memory, in slabs that the queues
+// to the children share: a frame is copied once, to where it is sent from and kept. So
+// what is kept costs its own length and no buffer of a stream. Its methods may be
+// called by several goroutines.
 type Ring struct {
 	cfg RingConfig
 
 	mu    sync.Mutex
-	slabs []*slab // oldest first
-	base  uint64  // number of the first slab
-	spare *slab
-	bytes int
+	slabs []slab // oldest first; the last one is being filled
+	base  uint64 // number of the first slab
+	spare []entry
+	bytes int // of the slabs, used
 	feeds map[wire.Owner]map[uint64]place
 }
 
-// A slab is memory for some messages, one behind the other.
+// A slab is one of a ring's: frames, one behind the other, of which some are kept.
 type slab struct {
-	buf     []byte
+	mem     *wire.Slab
 	newest  time.Time
 	entries []entry
 }
@@ -81,10 +79,38 @@ func NewRing(cfg RingConfig) (*Ring, error) {
 	return &Ring{cfg: cfg, feeds: make(map[wire.Owner]map[uint64]place)}, nil
 }
 
-// Add copies a message in. One that is there under that index stays.
-func (r *Ring) Add(now time.Time, owner wire.Owner, index uint64, msg []byte) {
+// Lay copies a frame in, behind the one before, to be sent from there; it is not kept
+// unless Add says so. The piece has a reference of its own, which is the caller's.
+func (r *Ring) Lay(frame []byte) wire.Piece {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if n := len(r.slabs); n > 0 {
+		if p, ok := r.slabs[n-1].mem.Lay(frame); ok {
+			r.bytes += p.Len()
+			return p
+		}
+	}
+	s := slab{mem: wire.NewSlab(), entries: r.spare}
+	r.spare = nil
+	r.slabs = append(r.slabs, s)
+	p, _ := s.mem.Lay(frame) // no frame is as long as a slab
+	r.bytes += p.Len()
+	return p
+}
+
+// Add keeps the message that ends p, a piece that was laid, behind a prefix of so
+// many bytes. The piece stays the caller's. A message that is there under that index
+// stays; and one whose slab was given up meanwhile is not kept.
+func (r *Ring) Add(now time.Time, owner wire.Owner, index uint64, p wire.Piece, prefix int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := len(r.slabs) - 1
+	for at >= 0 && !p.Of(r.slabs[at].mem) {
+		at--
+	}
+	if at < 0 {
+		return
+	}
 	feed := r.feeds[owner]
 	if feed == nil {
 		feed = make(map[uint64]place)
@@ -92,37 +118,19 @@ func (r *Ring) Add(now time.Time, owner wire.Owner, index uint64, msg []byte) {
 	} else if _, ok := feed[index]; ok {
 		return
 	}
-	s := r.room(len(msg))
-	feed[index] = place{slab: r.base + uint64(len(r.slabs)) - 1, at: uint32(len(s.buf)), size: uint32(len(msg))}
-	s.buf = append(s.buf, msg...)
+	s := &r.slabs[at]
+	feed[index] = place{slab: r.base + uint64(at), at: uint32(p.Start() + prefix), size: uint32(p.Len() - prefix)}
 	s.entries = append(s.entries, entry{owner, index})
 	s.newest = now
-	r.bytes += len(msg)
 	r.trim(now, r.cfg.Max)
-}
-
-// room is the slab that takes n bytes more.
-func (r *Ring) room(n int) *slab {
-	if len(r.slabs) > 0 {
-		if s := r.slabs[len(r.slabs)-1]; len(s.buf)+n <= cap(s.buf) {
-			return s
-		}
-	}
-	s := r.spare
-	r.spare = nil
-	if s == nil {
-		s = &slab{buf: make([]byte, 0, slabBytes)}
-	}
-	r.slabs = append(r.slabs, s)
-	return s
 }
 
 // trim forgets the oldest slabs beyond the bounds, of which most is at most Max;
 // never the newest.
 func (r *Ring) trim(now time.Time, most int) {
 	for len(r.slabs) > 1 {
-		s := r.slabs[0]
-		left := r.bytes - len(s.buf)
+		s := &r.slabs[0]
+		left := r.bytes - s.mem.Used()
 		if r.bytes <= most && (left < r.cfg.Min || now.Sub(s.newest) <= r.cfg.Span) {
 			return
 		}
@@ -134,9 +142,9 @@ func (r *Ring) trim(now time.Time, most int) {
 			}
 		}
 		r.bytes = left
-		s.buf, s.entries = s.buf[:0], s.entries[:0]
-		r.spare = s
-		r.slabs[0] = nil
+		s.mem.Release()
+		r.spare = s.entries[:0]
+		*s = slab{}
 		r.slabs = r.slabs[1:]
 		r.base++
 	}
@@ -148,7 +156,7 @@ func (r *Ring) Trim(now time.Time, most int64) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.trim(now, int(min(most, int64(r.cfg.Max))))
-	return int64(len(r.slabs)) * slabBytes
+	return int64(len(r.slabs)) * wire.SlabBytes
 }
 
 // Read fills p with messages of owner's feed from index from up to and with to,
@@ -166,8 +174,8 @@ func (r *Ring) Read(owner wire.Owner, from, to uint64, p *Page) (next uint64) {
 		if !ok {
 			continue
 		}
-		buf := r.slabs[at.slab-r.base].buf
-		if !p.add(next, buf[at.at:at.at+at.size]) {
+		mem := r.slabs[at.slab-r.base].mem
+		if !p.add(next, mem.Piece(int(at.at), int(at.at+at.size)).Bytes()) {
 			return next
 		}
 	}

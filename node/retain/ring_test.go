@@ -30,6 +30,13 @@ func newRing(t testing.TB, cfg retain.RingConfig) *retain.Ring {
 	return r
 }
 
+// keep has the ring keep a message.
+func keep(r *retain.Ring, now time.Time, owner wire.Owner, index uint64, msg []byte) {
+	p := r.Lay(wire.AppendFrame(nil, msg))
+	r.Add(now, owner, index, p, p.Len()-len(msg))
+	p.Release()
+}
+
 // reader is what a Ring and a Log have in common for tests.
 type reader func(owner wire.Owner, from, to uint64, p *retain.Page) (uint64, error)
 
@@ -65,9 +72,9 @@ func kept(t testing.TB, read reader, owner wire.Owner, from, to uint64) (indices
 func TestRing(t *testing.T) {
 	r := newRing(t, retain.RingConfig{})
 	for _, i := range []uint64{5, 6, 9, 7, 6} {
-		r.Add(epoch, alice, i, message(i))
+		keep(r, epoch, alice, i, message(i))
 	}
-	r.Add(epoch, bob, 6, message(6))
+	keep(r, epoch, bob, 6, message(6))
 	if got := fmt.Sprint(kept(t, ringReader(r), alice, 0, 100)); got != "[5 6 7 9]" {
 		t.Error(got)
 	}
@@ -89,7 +96,7 @@ func TestRingBounds(t *testing.T) {
 	add := func(r *retain.Ring, n int, every time.Duration) (held int64, first uint64) {
 		now := epoch
 		for i := range n {
-			r.Add(now, alice, uint64(i), msg)
+			keep(r, now, alice, uint64(i), msg)
 			now = now.Add(every)
 		}
 		p := retain.Page{Bytes: 1}
@@ -111,7 +118,7 @@ func TestRingBounds(t *testing.T) {
 	}
 	r := newRing(t, retain.RingConfig{Min: 1, Max: 1 << 20, Span: time.Second})
 	add(r, 1000, 0)
-	if held := r.Trim(epoch.Add(time.Minute), 1<<40); held != 64<<10 {
+	if held := r.Trim(epoch.Add(time.Minute), 1<<40); held != wire.SlabBytes {
 		t.Errorf("%d bytes after a minute of silence", held)
 	}
 	r = newRing(t, retain.RingConfig{})
@@ -121,12 +128,39 @@ func TestRingBounds(t *testing.T) {
 	}
 }
 
+// TestLaidIsNotKept: what is laid and not added is sent and takes room, and nobody is
+// given it; and what is added when its slab is gone is not kept.
+func TestLaidIsNotKept(t *testing.T) {
+	r := newRing(t, retain.RingConfig{Min: 1, Max: 200 << 10, Span: time.Second})
+	first := r.Lay([]byte("first"))
+	keep(r, epoch, alice, 1, message(1))
+	for i := range uint64(1000) {
+		r.Lay(make([]byte, 1000)).Release()
+		keep(r, epoch, alice, 10+i, message(i+10))
+	}
+	if held := r.Trim(epoch, 1<<40); held > 200<<10+2*wire.SlabBytes {
+		t.Errorf("%d bytes are held", held)
+	}
+	if string(first.Bytes()) != "first" {
+		t.Error("a piece went with the ring's part of it")
+	}
+	r.Add(epoch, bob, 1, first, 0)
+	first.Release()
+	if got := kept(t, ringReader(r), bob, 0, 100); got != nil {
+		t.Errorf("%v of a slab that is gone", got)
+	}
+	list := kept(t, ringReader(r), alice, 0, 2000)
+	if n := len(list); n == 0 || list[0] == 1 || list[n-1] != 1009 {
+		t.Errorf("kept %v", list)
+	}
+}
+
 func TestRingReadWhileAdding(t *testing.T) {
 	r := newRing(t, retain.RingConfig{Min: 100 << 10, Max: 200 << 10})
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for i := range uint64(20000) {
-			r.Add(epoch, alice, i, message(i))
+			keep(r, epoch, alice, i, message(i))
 		}
 	})
 	for i := range uint64(50) {
@@ -149,6 +183,6 @@ func BenchmarkRingAdd(b *testing.B) {
 	b.SetBytes(int64(len(msg)))
 	b.ReportAllocs()
 	for i := range b.N {
-		r.Add(epoch, alice, uint64(i), msg)
+		keep(r, epoch, alice, uint64(i), msg)
 	}
 }

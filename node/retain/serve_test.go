@@ -63,7 +63,7 @@ func exchange(t *testing.T, l *retain.Log, from, to uint64, a retain.Answer) (in
 func addChunks(l *retain.Log, indices ...uint64) {
 	for _, i := range indices {
 		buf := frames.Frame(chunkOf(alice, i))
-		l.Add(epoch, alice, i, buf, true)
+		addLaid(l, alice, i, buf)
 		buf.Release()
 	}
 }
