@@ -118,7 +118,8 @@ func (a *assembler) multiply(x, y place) {
 }
 
 // fold brings what is above 2^256 back times fold: words 4–7, then the at most 34
-// bits that go over, then the one bit.
+// bits that go over, then the one bit. That there is one is so rare that a branch
+// costs less than what it takes to do without.
 func (a *assembler) fold() {
 	a.foldDX()
 	a.op("XORL", "CX", "CX")
@@ -136,9 +137,8 @@ func (a *assembler) fold() {
 	a.op("ADCQ", "BX", word(1))
 	a.op("ADCQ", "$0", word(2))
 	a.op("ADCQ", "$0", word(3))
-	a.op("SBBQ", "AX", "AX")
-	a.op("ANDQ", "DX", "AX")
-	a.op("ADDQ", "AX", word(0))
+	a.op("JCC", "3(PC)")
+	a.op("ADDQ", "DX", word(0))
 	a.op("ADCQ", "$0", word(1))
 }
 
@@ -152,7 +152,8 @@ func (a *assembler) subtract(i int, p place) {
 	a.borrow(i)
 }
 
-// borrow brings back as fold what went below zero, twice.
+// borrow brings back as fold what went below zero, twice; the second time as rare
+// as in fold.
 func (a *assembler) borrow(i int) {
 	a.op("SBBQ", "AX", "AX")
 	a.op("ANDQ", "DX", "AX")
@@ -160,9 +161,8 @@ func (a *assembler) borrow(i int) {
 	for j := 1; j < 4; j++ {
 		a.op("SBBQ", "$0", word(i+j))
 	}
-	a.op("SBBQ", "AX", "AX")
-	a.op("ANDQ", "DX", "AX")
-	a.op("SUBQ", "AX", word(i))
+	a.op("JCC", "2(PC)")
+	a.op("SUBQ", "DX", word(i))
 }
 
 func assemble() []byte {
@@ -201,21 +201,41 @@ func assemble() []byte {
 	a.op("MOVB", "$1", "same+32(FP)")
 	a.op("RET")
 
-	fmt.Fprint(a, "\n// func finishADX(to, a, b *point, p *pair, inverse *element)\nTEXT ·finishADX(SB), NOSPLIT, $64-40\n")
-	den = place{arg: "p+24(FP)", field: "pair_den"}
-	before, inverse := place{arg: "p+24(FP)", field: "pair_before"}, place{arg: "inverse+32(FP)"}
+	fmt.Fprint(a, "\n// func finishADX(to, a, b *point, p *pair, rest *element)\nTEXT ·finishADX(SB), NOSPLIT, $64-40\n")
+	a.finish(false)
+	fmt.Fprint(a, "\n// func finishScaledADX(to, a, b *point, p *pair, rest *element, s *scale)\nTEXT ·finishScaledADX(SB), NOSPLIT, $160-48\n")
+	a.finish(true)
+	return a.Bytes()
+}
+
+// finish writes finishADX or, with scaled, finishScaledADX. The products that scale
+// stand between those that wait for each other.
+func (a *assembler) finish(scaled bool) {
+	den, before := place{arg: "p+24(FP)", field: "pair_den"}, place{arg: "p+24(FP)", field: "pair_before"}
+	rest := place{arg: "rest+32(FP)"}
 	ax, ay := place{arg: "a+8(FP)", field: "point_x"}, place{arg: "a+8(FP)", field: "point_y"}
 	bx, by := place{arg: "b+16(FP)", field: "point_x"}, place{arg: "b+16(FP)", field: "point_y"}
+	square, cube := place{arg: "s+40(FP)", field: "scale_square"}, place{arg: "s+40(FP)", field: "scale_cube"}
 	k, d := place{frame: 0}, place{frame: 32}
-	a.multiply(inverse, before)
+	scale := func(x *place, factor place, frame int) {
+		if !scaled {
+			return
+		}
+		a.multiply(*x, factor)
+		*x = place{frame: frame}
+		a.store(0, *x)
+	}
+	a.multiply(rest, before)
 	a.store(0, k)
 	a.load(0, by)
 	a.subtract(0, ay)
 	a.store(0, d)
-	a.multiply(inverse, den)
-	a.store(0, inverse)
+	scale(&ax, square, 64)
 	a.multiply(k, d)
 	a.store(0, k)
+	scale(&bx, square, 96)
+	a.multiply(rest, den)
+	a.store(0, rest)
 	a.multiply(k, k)
 	a.subtract(0, ax)
 	a.subtract(0, bx)
@@ -226,9 +246,9 @@ func assemble() []byte {
 	a.borrow(4)
 	a.store(0, place{arg: "to+0(FP)", field: "point_x"})
 	a.store(4, d)
+	scale(&ay, cube, 128)
 	a.multiply(k, d)
 	a.subtract(0, ay)
 	a.store(0, place{arg: "to+0(FP)", field: "point_y"})
 	a.op("RET")
-	return a.Bytes()
 }

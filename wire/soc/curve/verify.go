@@ -43,6 +43,8 @@ func Verify(checks []Check) {
 type scratch struct {
 	points  []point             // the summands of all, which become sums
 	pairs   []pair              // of one level
+	z       element             // of the scale that the points are in
+	shared  int                 // sharedInversion; tests take other numbers too
 	sums    [BatchSize][]int32  // indices of each check's points, at the end of R alone
 	scalars [BatchSize]rsBefore // of each check
 }
@@ -50,7 +52,7 @@ type scratch struct {
 // rsBefore is r and s, later 1/s, and the product of the s before it.
 type rsBefore struct{ r, s, before scalar }
 
-var scratches = sync.Pool{New: func() any { return new(scratch) }}
+var scratches = sync.Pool{New: func() any { return &scratch{shared: sharedInversion} }}
 
 func (s *scratch) verify(checks []Check) {
 	s.invert(checks)
@@ -73,15 +75,22 @@ func (s *scratch) verify(checks []Check) {
 		s.sums[i] = at
 	}
 	s.addUp(len(checks))
+	s.z.invert(&s.z)
+	back := scaleOf(&s.z)
 	for i := range checks {
 		c, at := &checks[i], s.sums[i]
 		if !c.Valid {
 			continue
 		}
+		if len(at) == 0 { // R is at infinity
+			c.Valid = false
+			continue
+		}
 		var r element
 		r.setBytes(&c.R)
-		// No point left is R at infinity.
-		c.Valid = len(at) == 1 && s.points[at[0]].x.equal(&r) && s.points[at[0]].y.odd() == c.Odd
+		p := &s.points[at[0]]
+		back.apply(p)
+		c.Valid = p.x.equal(&r) && p.y.odd() == c.Odd
 	}
 }
 
@@ -108,9 +117,14 @@ func (s *scratch) invert(checks []Check) {
 	}
 }
 
+// sharedInversion is how many pairs an inversion has to be shared by for addPairs
+// to take less than addPairsScaled.
+const sharedInversion = 90
+
 // addUp adds the points of each of the first n sums, level by level, until each
 // has one left or none.
 func (s *scratch) addUp(n int) {
+	s.z = element{1}
 	for {
 		s.pairs = s.pairs[:0]
 		for _, at := range s.sums[:n] {
@@ -121,7 +135,11 @@ func (s *scratch) addUp(n int) {
 		if len(s.pairs) == 0 {
 			return
 		}
-		addPairs(s.points, s.pairs)
+		if len(s.pairs) >= s.shared {
+			addPairs(s.points, s.pairs)
+		} else {
+			s.addScaled(n)
+		}
 		done := s.pairs
 		for i, at := range s.sums[:n] {
 			left := at[:0]
@@ -132,6 +150,19 @@ func (s *scratch) addUp(n int) {
 				done = done[1:]
 			}
 			s.sums[i] = append(left, at...)
+		}
+	}
+}
+
+// addScaled makes the sums of a level with addPairsScaled, and takes to their
+// coordinates the points that are in no pair, one of each sum with an odd number.
+func (s *scratch) addScaled(n int) {
+	z := addPairsScaled(s.points, s.pairs)
+	mul(&s.z, &s.z, &z)
+	by := scaleOf(&z)
+	for _, at := range s.sums[:n] {
+		if len(at)%2 == 1 {
+			by.apply(&s.points[at[len(at)-1]])
 		}
 	}
 }
