@@ -5,11 +5,10 @@ package curve
 // be added in any coordinates, if all have the same.
 type scale struct{ square, cube element } // z² and z³
 
-func scaleOf(z *element) *scale {
-	s := new(scale)
+// set makes it the scale of z.
+func (s *scale) set(z *element) {
 	mul(&s.square, z, z)
 	mul(&s.cube, &s.square, z)
-	return s
 }
 
 // apply takes the point to the coordinates of the scale.
@@ -29,7 +28,8 @@ func (s *scale) apply(p *point) {
 func addPairsScaled(points []point, pairs []pair) (z element) {
 	products := startAll(points, pairs)
 	mul(&z, &products[0], &products[1])
-	s := scaleOf(&z)
+	var s scale
+	s.set(&z)
 	// Of each chain the other chain's product, and that of its own denominators
 	// from here on.
 	rest := chains{products[1], products[0]}
@@ -38,10 +38,10 @@ func addPairsScaled(points []point, pairs []pair) (z element) {
 		a, b, to := &points[p.a], &points[p.b], &points[p.to]
 		switch p.kind {
 		case chord:
-			finishScaled(to, a, b, p, rest, s)
+			finishScaled(to, a, b, p, rest, &s)
 		case tangent:
 			k := p.slope(a, rest)
-			thirdScaled(to, a, a, &k, s)
+			thirdScaled(to, a, a, &k, &s)
 		}
 	}
 	return z

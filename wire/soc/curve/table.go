@@ -50,7 +50,9 @@ func (t *table) firsts(p point) {
 	}
 	invertAll(z)
 	for i := range z {
-		scaleOf(&z[i]).apply(&t.entries[i*size])
+		var s scale
+		s.set(&z[i])
+		s.apply(&t.entries[i*size])
 	}
 }
 

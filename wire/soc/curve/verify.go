@@ -76,7 +76,8 @@ func (s *scratch) verify(checks []Check) {
 	}
 	s.addUp(len(checks))
 	s.z.invert(&s.z)
-	back := scaleOf(&s.z)
+	var back scale
+	back.set(&s.z)
 	for i := range checks {
 		c, at := &checks[i], s.sums[i]
 		if !c.Valid {
@@ -159,7 +160,8 @@ func (s *scratch) addUp(n int) {
 func (s *scratch) addScaled(n int) {
 	z := addPairsScaled(s.points, s.pairs)
 	mul(&s.z, &s.z, &z)
-	by := scaleOf(&z)
+	var by scale
+	by.set(&z)
 	for _, at := range s.sums[:n] {
 		if len(at)%2 == 1 {
 			by.apply(&s.points[at[len(at)-1]])
