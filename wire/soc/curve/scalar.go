@@ -46,9 +46,15 @@ func (z *scalar) mul(x, y *scalar) {
 	// Of 512 bits 386 are left, then 260, then 256 and a carry.
 	foldOrder(&t)
 	foldOrder(&t)
-	foldOrder(&t)
-	*z = scalar(t[:4])
-	z.reduce(t[4])
+	h0, l0 := bits.Mul64(t[4], lack[0])
+	h1, l1 := bits.Mul64(t[4], lack[1])
+	l1, c := bits.Add64(l1, h0, 0)
+	h1 += t[4] + c
+	z[0], c = bits.Add64(t[0], l0, 0)
+	z[1], c = bits.Add64(t[1], l1, c)
+	z[2], c = bits.Add64(t[2], h1, c)
+	z[3], c = bits.Add64(t[3], 0, c)
+	z.reduce(c)
 }
 
 // foldOrder brings what is above 2^256 back times lack.

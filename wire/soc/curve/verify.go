@@ -98,23 +98,30 @@ func (s *scratch) verify(checks []Check) {
 // invert reads r and s of each check, sets Valid where both are in their range,
 // and inverts s there, with one inversion for all.
 func (s *scratch) invert(checks []Check) {
-	product := scalar{1}
+	product, first := scalar{1}, len(checks)
 	for i := range checks {
 		c, k := &checks[i], &s.scalars[i]
 		overR, overS := k.r.setBytes(&c.R), k.s.setBytes(&c.S)
 		c.Valid = !overR && !overS && !k.r.isZero() && !k.s.isZero()
-		if c.Valid {
+		switch {
+		case !c.Valid:
+		case first == len(checks): // there is nothing to multiply by
+			product, first = k.s, i
+		default:
 			k.before = product
 			product.mul(&product, &k.s)
 		}
 	}
 	product.invert(&product)
-	for i := len(checks) - 1; i >= 0; i-- {
+	for i := len(checks) - 1; i > first; i-- {
 		if k := &s.scalars[i]; checks[i].Valid {
 			own := k.s
 			k.s.mul(&product, &k.before)
 			product.mul(&product, &own)
 		}
+	}
+	if first < len(checks) {
+		s.scalars[first].s = product
 	}
 }
 
