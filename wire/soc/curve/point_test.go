@@ -11,47 +11,79 @@ import (
 	"treecast/wire/soc/curve"
 )
 
-// TestAddPairs makes many sums with one inversion, of random points, the same
-// point twice, a point and its negative, in any order, and with coordinates that
-// are not below p.
+// ways are those of making the sums of pairs; each returns the scale's z that the
+// sums have then.
+var ways = map[string]func(points []curve.Point, pairs []curve.Pair) curve.Element{
+	"inverted": func(points []curve.Point, pairs []curve.Pair) curve.Element {
+		curve.AddPairs(points, pairs)
+		return curve.Element{1}
+	},
+	"scaled": curve.AddPairsScaled,
+}
+
+// descale takes points out of the scale of z.
+func descale(points []curve.Point, z curve.Element) {
+	var s curve.Scale
+	z.Invert(&z)
+	s.Set(&z)
+	for i := range points {
+		s.Apply(&points[i])
+	}
+}
+
+// TestAddPairs makes many sums at once, of random points, the same point twice, a
+// point and its negative, in any order, and in the coordinates of a scale. The sums
+// go to either place of the pair.
 func TestAddPairs(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
-	for round := range 15 {
-		var points []curve.Point
-		var pairs []curve.Pair
-		var kinds []curve.Kind
-		for i := range rng.IntN(20) {
-			a := new(big.Int).SetUint64(1 + rng.Uint64N(5))
-			b := new(big.Int).SetUint64(6 + rng.Uint64N(5))
-			kind := curve.Kind(rng.IntN(3))
-			switch kind {
-			case curve.Tangent:
-				b = a
-			case curve.Infinite:
-				b = new(big.Int).Neg(a)
-			}
-			points = append(points, pointOf(multiple(a)), pointOf(multiple(b)))
-			kinds = append(kinds, kind)
-			// The sum goes to a place of the pair, as in checks.
-			pairs = curve.AppendPair(pairs, int32(2*i), int32(2*i+1), int32(2*i+rng.IntN(2)))
-		}
-		before := slices.Clone(points)
-		curve.AddPairs(points, pairs)
-		for i := range pairs {
-			if got := pairs[i].Kind(); got != kinds[i] {
-				t.Fatalf("round %d, pair %d: kind %d, want %d", round, i, got, kinds[i])
-			}
-			want := plus(oracleOf(before[2*i]), oracleOf(before[2*i+1]))
-			if kinds[i] == curve.Infinite {
-				if want != nil {
-					t.Fatalf("the oracle finds pair %d of round %d to be finite", i, round)
+	for name, add := range ways {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		for round := range 15 {
+			var points []curve.Point
+			var pairs []curve.Pair
+			var kinds []curve.Kind
+			for i := range rng.IntN(20) {
+				a := new(big.Int).SetUint64(1 + rng.Uint64N(5))
+				b := new(big.Int).SetUint64(6 + rng.Uint64N(5))
+				kind := curve.Kind(rng.IntN(3))
+				switch kind {
+				case curve.Tangent:
+					b = a
+				case curve.Infinite:
+					b = new(big.Int).Neg(a)
 				}
-				continue
+				points = append(points, pointOf(multiple(a)), pointOf(multiple(b)))
+				kinds = append(kinds, kind)
+				pairs = curve.AppendPair(pairs, int32(2*i), int32(2*i+1), int32(2*i+rng.IntN(2)))
 			}
-			if !samePoint(points[2*i], want) && !samePoint(points[2*i+1], want) {
-				t.Fatalf("round %d, pair %d: sum is not that of the oracle", round, i)
+			before := slices.Clone(points)
+			z := curve.Element{1}
+			if round%3 > 0 {
+				z = randomWords(rng)
+			}
+			var s curve.Scale
+			s.Set(&z)
+			for i := range points {
+				s.Apply(&points[i])
+			}
+			by := add(points, pairs)
+			curve.Paths["plain"].Mul(&z, &z, &by)
+			descale(points, z)
+			for i := range pairs {
+				if got := pairs[i].Kind(); got != kinds[i] {
+					t.Fatalf("%s, round %d, pair %d: kind %d, want %d", name, round, i, got, kinds[i])
+				}
+				want := plus(oracleOf(before[2*i]), oracleOf(before[2*i+1]))
+				if kinds[i] == curve.Infinite {
+					if want != nil {
+						t.Fatalf("the oracle finds pair %d of round %d to be finite", i, round)
+					}
+					continue
+				}
+				if !samePoint(points[2*i], want) && !samePoint(points[2*i+1], want) {
+					t.Fatalf("%s, round %d, pair %d: sum is not that of the oracle", name, round, i)
+				}
 			}
 		}
 	}
@@ -66,15 +98,17 @@ func TestAddPairsReused(t *testing.T) {
 		b    curve.Point
 		kind curve.Kind
 	}{{minus, curve.Infinite}, {three, curve.Chord}, {two, curve.Tangent}, {three, curve.Chord}, {minus, curve.Infinite}} {
-		points := []curve.Point{two, step.b}
-		want := plus(oracleOf(two), oracleOf(step.b))
-		pairs = curve.AppendPair(pairs[:0], 0, 1, 0)
-		curve.AddPairs(points, pairs)
-		if pairs[0].Kind() != step.kind {
-			t.Errorf("kind %d, want %d", pairs[0].Kind(), step.kind)
-		}
-		if want != nil && !samePoint(points[0], want) {
-			t.Errorf("wrong sum of kind %d", step.kind)
+		for name, add := range ways {
+			points := []curve.Point{two, step.b}
+			want := plus(oracleOf(two), oracleOf(step.b))
+			pairs = curve.AppendPair(pairs[:0], 0, 1, 0)
+			descale(points, add(points, pairs))
+			if pairs[0].Kind() != step.kind {
+				t.Errorf("%s: kind %d, want %d", name, pairs[0].Kind(), step.kind)
+			}
+			if want != nil && !samePoint(points[0], want) {
+				t.Errorf("%s: wrong sum of kind %d", name, step.kind)
+			}
 		}
 	}
 }
@@ -160,30 +194,48 @@ func mustStart(t fataler, a, b curve.Point, product curve.Element) {
 	}
 }
 
-func mustFinish(t fataler, a, b curve.Point, den, before, inverse curve.Element) {
+// mustFinish holds the way back against the formulas, without a scale and with one
+// of den and before, which may be any numbers.
+func mustFinish(t fataler, a, b curve.Point, den, before, rest curve.Element) {
+	one := curve.Element{1}
+	mustFinishIn(t, a, b, den, before, rest, curve.ScaleBy(one, one), func(path curve.Path, to, a *curve.Point, p *curve.Pair, rest *curve.Element, _ *curve.Scale) {
+		path.Finish(to, a, &b, p, rest)
+	})
+	for _, s := range []curve.Scale{curve.ScaleBy(one, one), curve.ScaleBy(den, before), curve.ScaleBy(before, den)} {
+		mustFinishIn(t, a, b, den, before, rest, s, func(path curve.Path, to, a *curve.Point, p *curve.Pair, rest *curve.Element, s *curve.Scale) {
+			path.FinishScaled(to, a, &b, p, rest, s)
+		})
+	}
+}
+
+func mustFinishIn(t fataler, a, b curve.Point, den, before, rest curve.Element, s curve.Scale,
+	finish func(path curve.Path, to, a *curve.Point, p *curve.Pair, rest *curve.Element, s *curve.Scale),
+) {
 	ax, ay := a.Coordinates()
 	bx, by := b.Coordinates()
-	k := bigOf(inverse)
+	square, cube := s.Factors()
+	k := bigOf(rest)
 	k.Mul(k, bigOf(before)).Mul(k, new(big.Int).Sub(bigOf(by), bigOf(ay))).Mod(k, bigPrime)
 	x := new(big.Int).Mul(k, k)
-	x.Sub(x, bigOf(ax)).Sub(x, bigOf(bx)).Mod(x, bigPrime)
-	y := bigOf(ax)
-	y.Sub(y, x).Mul(y, k).Sub(y, bigOf(ay)).Mod(y, bigPrime)
-	left := bigOf(inverse)
+	scaledX := new(big.Int).Mul(bigOf(ax), bigOf(square))
+	x.Sub(x, scaledX).Sub(x, new(big.Int).Mul(bigOf(bx), bigOf(square))).Mod(x, bigPrime)
+	y := scaledX
+	y.Sub(y, x).Mul(y, k).Sub(y, new(big.Int).Mul(bigOf(ay), bigOf(cube))).Mod(y, bigPrime)
+	left := bigOf(rest)
 	left.Mul(left, bigOf(den)).Mod(left, bigPrime)
 	for name, path := range curve.Paths {
 		for _, to := range []string{"elsewhere", "a"} {
 			var p curve.Pair
 			p.SetInside(den, before)
-			here, after := a, inverse
+			here, after := a, rest
 			target := new(curve.Point)
 			if to == "a" {
 				target = &here
 			}
-			path.Finish(target, &here, &b, &p, &after)
+			finish(path, target, &here, &p, &after, &s)
 			gotX, gotY := target.Coordinates()
 			if gotX.Reduce() != wordsOf(x) || gotY.Reduce() != wordsOf(y) || after.Reduce() != wordsOf(left) {
-				t.Fatalf("%s to %s: %x, %x and %x, want %x, %x and %x", name, to, gotX, gotY, after, x, y, left)
+				t.Fatalf("%s to %s, scale %x: %x, %x and %x, want %x, %x and %x", name, to, s, gotX, gotY, after, x, y, left)
 			}
 		}
 	}
