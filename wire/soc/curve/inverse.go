@@ -139,6 +139,7 @@ func (a acc) plusSigned(x, y int64) acc {
 // low is the lowest stepBits bits, and high the others: a divided by 2^stepBits,
 // rounded down.
 func (a acc) low() int64 { return int64(a.lo & stepMask) }
+
 func (a acc) high() acc {
 	return acc{uint64(int64(a.hi) >> stepBits), a.lo>>stepBits | a.hi<<(64-stepBits)}
 }
