@@ -72,11 +72,11 @@ func (s *scale) Set(z *element) { s.set(z) }
 // Apply takes a point to the scale.
 func (s *scale) Apply(p *point) { s.apply(p) }
 
-// ScaleBy is a scale of any two factors.
-func ScaleBy(square, cube Element) Scale { return scale{square, cube} }
+// ScaleBy is a scale for sums of any two factors.
+func ScaleBy(square, half Element) Scale { return scale{square: square, half: half} }
 
-// Factors are those of a scale.
-func (s *scale) Factors() (square, cube Element) { return s.square, s.cube }
+// Factors are those of a scale for sums.
+func (s *scale) Factors() (square, half Element) { return s.square, s.half }
 
 // VerifySharing is Verify where an inversion has to be shared by so many pairs:
 // with 0 no sum is scaled, and with more than there are all are.

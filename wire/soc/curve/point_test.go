@@ -18,7 +18,10 @@ var ways = map[string]func(points []curve.Point, pairs []curve.Pair) curve.Eleme
 		curve.AddPairs(points, pairs)
 		return curve.Element{1}
 	},
-	"scaled": curve.AddPairsScaled,
+	"scaled": func(points []curve.Point, pairs []curve.Pair) curve.Element {
+		_, z := curve.AddPairsScaled(points, pairs)
+		return z
+	},
 }
 
 // descale takes points out of the scale of z.
@@ -194,35 +197,49 @@ func mustStart(t fataler, a, b curve.Point, product curve.Element) {
 	}
 }
 
-// mustFinish holds the way back against the formulas, without a scale and with one
-// of den and before, which may be any numbers.
+// mustFinish holds the way back against the formulas: finish, and finishScaled with
+// den and before as the factors of a scale, which may be any numbers.
 func mustFinish(t fataler, a, b curve.Point, den, before, rest curve.Element) {
-	one := curve.Element{1}
-	mustFinishIn(t, a, b, den, before, rest, curve.ScaleBy(one, one), func(path curve.Path, to, a *curve.Point, p *curve.Pair, rest *curve.Element, _ *curve.Scale) {
+	ax, ay := a.Coordinates()
+	bx, by := b.Coordinates()
+	k := bigOf(rest)
+	k.Mul(k, bigOf(before)).Mul(k, new(big.Int).Sub(bigOf(by), bigOf(ay))).Mod(k, bigPrime)
+	left := bigOf(rest)
+	left.Mul(left, bigOf(den))
+
+	x := new(big.Int).Mul(k, k)
+	x.Sub(x, bigOf(ax)).Sub(x, bigOf(bx))
+	y := bigOf(ax)
+	y.Sub(y, x).Mul(y, k).Sub(y, bigOf(ay))
+	mustFinishAs(t, a, den, before, rest, [3]*big.Int{x, y, left}, func(path curve.Path, to, a *curve.Point, p *curve.Pair, rest *curve.Element) {
 		path.Finish(to, a, &b, p, rest)
 	})
-	for _, s := range []curve.Scale{curve.ScaleBy(one, one), curve.ScaleBy(den, before), curve.ScaleBy(before, den)} {
-		mustFinishIn(t, a, b, den, before, rest, s, func(path curve.Path, to, a *curve.Point, p *curve.Pair, rest *curve.Element, s *curve.Scale) {
-			path.FinishScaled(to, a, &b, p, rest, s)
+
+	for _, f := range [][2]curve.Element{{{1}, {1}}, {den, before}, {before, den}} {
+		scale := curve.ScaleBy(f[0], f[1])
+		xs := new(big.Int).Add(bigOf(ax), bigOf(bx))
+		xs.Mul(xs, bigOf(f[0]))
+		ys := new(big.Int).Add(bigOf(ay), bigOf(by))
+		ys.Mul(ys, bigOf(f[1]))
+		x := new(big.Int).Lsh(k, 1)
+		x.Mul(x, x).Sub(x, xs)
+		y := xs.Sub(xs, x)
+		y.Sub(y, x).Mul(y, k).Sub(y, ys)
+		mustFinishAs(t, a, den, before, rest, [3]*big.Int{x, y, left}, func(path curve.Path, to, a *curve.Point, p *curve.Pair, rest *curve.Element) {
+			path.FinishScaled(to, a, &b, p, rest, &scale)
 		})
 	}
 }
 
-func mustFinishIn(t fataler, a, b curve.Point, den, before, rest curve.Element, s curve.Scale,
-	finish func(path curve.Path, to, a *curve.Point, p *curve.Pair, rest *curve.Element, s *curve.Scale),
+// mustFinishAs demands that the way back gives x and y of a sum, and what is left
+// of rest.
+func mustFinishAs(t fataler, a curve.Point, den, before, rest curve.Element, want [3]*big.Int,
+	finish func(path curve.Path, to, a *curve.Point, p *curve.Pair, rest *curve.Element),
 ) {
-	ax, ay := a.Coordinates()
-	bx, by := b.Coordinates()
-	square, cube := s.Factors()
-	k := bigOf(rest)
-	k.Mul(k, bigOf(before)).Mul(k, new(big.Int).Sub(bigOf(by), bigOf(ay))).Mod(k, bigPrime)
-	x := new(big.Int).Mul(k, k)
-	scaledX := new(big.Int).Mul(bigOf(ax), bigOf(square))
-	x.Sub(x, scaledX).Sub(x, new(big.Int).Mul(bigOf(bx), bigOf(square))).Mod(x, bigPrime)
-	y := scaledX
-	y.Sub(y, x).Mul(y, k).Sub(y, new(big.Int).Mul(bigOf(ay), bigOf(cube))).Mod(y, bigPrime)
-	left := bigOf(rest)
-	left.Mul(left, bigOf(den)).Mod(left, bigPrime)
+	var words [3]curve.Element
+	for i, n := range want {
+		words[i] = wordsOf(new(big.Int).Mod(n, bigPrime))
+	}
 	for name, path := range curve.Paths {
 		for _, to := range []string{"elsewhere", "a"} {
 			var p curve.Pair
@@ -232,10 +249,10 @@ func mustFinishIn(t fataler, a, b curve.Point, den, before, rest curve.Element, 
 			if to == "a" {
 				target = &here
 			}
-			finish(path, target, &here, &p, &after, &s)
-			gotX, gotY := target.Coordinates()
-			if gotX.Reduce() != wordsOf(x) || gotY.Reduce() != wordsOf(y) || after.Reduce() != wordsOf(left) {
-				t.Fatalf("%s to %s, scale %x: %x, %x and %x, want %x, %x and %x", name, to, s, gotX, gotY, after, x, y, left)
+			finish(path, target, &here, &p, &after)
+			x, y := target.Coordinates()
+			if got := [3]curve.Element{x.Reduce(), y.Reduce(), after.Reduce()}; got != words {
+				t.Fatalf("%s to %s: %x, want %x", name, to, got, words)
 			}
 		}
 	}

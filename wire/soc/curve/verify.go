@@ -169,10 +169,8 @@ func (s *scratch) addUp(n int) {
 // addScaled makes the sums of a level with addPairsScaled, and takes to their
 // coordinates the points that are in no pair, one of each sum with an odd number.
 func (s *scratch) addScaled(n int) {
-	z := addPairsScaled(s.points, s.pairs)
+	by, z := addPairsScaled(s.points, s.pairs)
 	mul(&s.z, &s.z, &z)
-	var by scale
-	by.set(&z)
 	for _, at := range s.sums[:n] {
 		if len(at)%2 == 1 {
 			by.apply(&s.points[at[len(at)-1]])
