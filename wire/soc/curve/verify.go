@@ -126,12 +126,11 @@ func (s *scratch) invert(checks []Check) {
 }
 
 // sharedInversion is how many pairs have to share an inversion for addPairs to take
-// less than addPairsScaled. On a Zen 3 core at 3.4 GHz the former takes 1.8 µs for
-// the inversion and 99 ns a pair, the latter 123 ns a pair, so that they meet at
-// 75; without the assembly, whose multiplications are twice as fast, that would be
-// at 20. A batch of 8 has levels of some 240, 120, 60 and fewer pairs, a lone check
-// of 30 and fewer.
-const sharedInversion = 75
+// less than addPairsScaled. On a Zen 3 core the former takes 1.8 µs for the
+// inversion and 99 ns a pair, the latter 117 ns a pair, so that they meet at 100.
+// A batch of 8 has levels of some 240, 120, 60 and fewer pairs, a lone check of 30
+// and fewer.
+const sharedInversion = 100
 
 // addUp adds the points of each of the first n sums, level by level, until each
 // has one left or none.
