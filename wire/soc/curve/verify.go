@@ -17,7 +17,7 @@ const BatchSize = 8
 
 // Verify sets Valid of each check: whether recovering a key from the signature
 // and the parity would give the check's key. It allocates nothing once warm, and
-// checks up to BatchSize signatures together, which takes about half of what they
+// checks up to BatchSize signatures together, which takes about two thirds of what they
 // take one by one.
 //
 // The answer is that of recovery, exactly: recovery lifts r to the point R with
