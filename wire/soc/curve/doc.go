@@ -9,11 +9,13 @@
 //
 //	R = (digest/s)·G + (r/s)·Key      valid if R has x = r and y of the parity told
 //
-// The sums of a batch are made level by level, two points at a time, with one
-// inversion for all sums of a level (addPairs); that is the one law of addition
-// there is, for checks and for tables. Its two halves and the multiplication of
-// the field are in assembly that a test of this package makes, for amd64 with BMI2
-// and ADX, and in plain Go for all machines.
+// The sums of a batch are made level by level, two points at a time. Where a level
+// has many sums they share one inversion (addPairs), for checks and for tables;
+// where it has few, as all levels of a lone check, they are made without any, in
+// coordinates of a common scale, which one inversion at the end undoes for all
+// checks (addPairsScaled). The inner parts of both and the multiplication of the
+// field are in assembly that a test of this package makes, for amd64 with BMI2 and
+// ADX, and in plain Go for all machines.
 //
 // All is for public data: time and memory accesses depend on it. The package keeps
 // no state besides the base point's table, made when it is first needed, and

@@ -8,6 +8,7 @@ type (
 	Pair    = pair
 	Kind    = kind
 	Table   = table
+	Scale   = scale
 )
 
 // The curve's numbers, and what is built from them.
@@ -19,6 +20,8 @@ var (
 	NewTable   = newTable
 	AddPairs   = addPairs
 	AppendPair = appendPair
+
+	AddPairsScaled = addPairsScaled
 )
 
 // The kinds of pairs, and the widths that are in use.
@@ -28,19 +31,22 @@ const (
 	Infinite  = infinite
 	BaseWidth = baseWidth
 	KeyWidth  = keyWidth
+
+	SharedInversion = sharedInversion
 )
 
 // A Path is one of the ways in which the field's hot operations are made.
 type Path struct {
-	Mul    func(z, x, y *Element)
-	Start  func(p *Pair, a, b *Point, product *Element) bool
-	Finish func(to, a, b *Point, p *Pair, inverse *Element)
+	Mul          func(z, x, y *Element)
+	Start        func(p *Pair, a, b *Point, product *Element) bool
+	Finish       func(to, a, b *Point, p *Pair, rest *Element)
+	FinishScaled func(to, a, b *Point, p *Pair, rest *Element, s *Scale)
 }
 
 // Paths are plain Go and what this machine takes, which may be the same.
 var Paths = map[string]Path{
-	"machine": {mul, start, finish},
-	"plain":   {mulPlain, startPlain, finishPlain},
+	"machine": {mul, start, finish, finishScaled},
+	"plain":   {mulPlain, startPlain, finishPlain, finishScaledPlain},
 }
 
 func (z *element) Add(x, y *element)        { z.add(x, y) }
@@ -56,6 +62,30 @@ func (z *scalar) Mul(x, y *scalar)          { z.mul(x, y) }
 func (z *scalar) Invert(x *scalar)          { z.invert(x) }
 func (z *scalar) NegateHigh() bool          { return z.negateHigh() }
 func (z *scalar) SetBytes(b *[32]byte) bool { return z.setBytes(b) }
+
+// NegateMasked is -x where mask is all bits, and x where it is 0.
+func (z *element) NegateMasked(x *element, mask uint64) { z.negateMasked(x, mask) }
+
+// Set makes it the scale of z.
+func (s *scale) Set(z *element) { s.set(z) }
+
+// Apply takes a point to the scale.
+func (s *scale) Apply(p *point) { s.apply(p) }
+
+// ScaleBy is a scale for sums of any two factors.
+func ScaleBy(square, half Element) Scale { return scale{square: square, half: half} }
+
+// Factors are those of a scale for sums.
+func (s *scale) Factors() (square, half Element) { return s.square, s.half }
+
+// VerifySharing is Verify where an inversion has to be shared by so many pairs:
+// with 0 no sum is scaled, and with more than there are all are.
+func VerifySharing(checks []Check, pairs int) {
+	s := &scratch{shared: pairs}
+	for ; len(checks) > 0; checks = checks[min(len(checks), BatchSize):] {
+		s.verify(checks[:min(len(checks), BatchSize)])
+	}
+}
 
 // Steps is steps, with the matrix as a list.
 func Steps(eta int, f, g uint64) (int, [4]int64) {

@@ -89,3 +89,14 @@ func (z *element) sub(x, y *element) {
 func (z *element) negate(x *element) {
 	z.sub(&element{}, x)
 }
+
+// negateMasked sets z = -x where mask is all bits, and z = x where it is 0.
+func (z *element) negateMasked(x *element, mask uint64) {
+	// 0 - x is, without its borrow, the bits of x turned around and 1 more, and p
+	// one less than 2^256 - fold + 1: together ^x - (fold - 1).
+	t0, b := bits.Sub64(x[0]^mask, mask&(fold-1), 0)
+	t1, b := bits.Sub64(x[1]^mask, 0, b)
+	t2, b := bits.Sub64(x[2]^mask, 0, b)
+	t3, b := bits.Sub64(x[3]^mask, 0, b)
+	z[0], z[1], z[2], z[3] = t0- -b&fold, t1, t2, t3
+}

@@ -23,12 +23,22 @@ func start(p *pair, a, b *point, product *element) (same bool) {
 }
 
 // finish is the way back of addPairs for one pair; see finishPlain.
-func finish(to, a, b *point, p *pair, inverse *element) {
+func finish(to, a, b *point, p *pair, rest *element) {
 	if hasADX() {
-		finishADX(to, a, b, p, inverse)
+		finishADX(to, a, b, p, rest)
 		return
 	}
-	finishPlain(to, a, b, p, inverse)
+	finishPlain(to, a, b, p, rest)
+}
+
+// finishScaled is the way back of addPairsScaled for one pair; see
+// finishScaledPlain.
+func finishScaled(to, a, b *point, p *pair, rest *element, s *scale) {
+	if hasADX() {
+		finishScaledADX(to, a, b, p, rest, s)
+		return
+	}
+	finishScaledPlain(to, a, b, p, rest, s)
 }
 
 // The code of these is made by TestAssembly.
@@ -40,4 +50,7 @@ func mulADX(z, x, y *element)
 func startADX(p *pair, a, b *point, product *element) (same bool)
 
 //go:noescape
-func finishADX(to, a, b *point, p *pair, inverse *element)
+func finishADX(to, a, b *point, p *pair, rest *element)
+
+//go:noescape
+func finishScaledADX(to, a, b *point, p *pair, rest *element, s *scale)

@@ -11,4 +11,10 @@ func start(p *pair, a, b *point, product *element) (same bool) {
 }
 
 // finish is the way back of addPairs for one pair; see finishPlain.
-func finish(to, a, b *point, p *pair, inverse *element) { finishPlain(to, a, b, p, inverse) }
+func finish(to, a, b *point, p *pair, rest *element) { finishPlain(to, a, b, p, rest) }
+
+// finishScaled is the way back of addPairsScaled for one pair; see
+// finishScaledPlain.
+func finishScaled(to, a, b *point, p *pair, rest *element, s *scale) {
+	finishScaledPlain(to, a, b, p, rest, s)
+}

@@ -62,6 +62,12 @@ func mustCompute(t fataler, x, y curve.Element) {
 			}
 		}
 	}
+	var same, minus curve.Element
+	same.NegateMasked(&x, 0)
+	minus.NegateMasked(&x, ^uint64(0))
+	if want := wordsOf(new(big.Int).Mod(new(big.Int).Neg(bigOf(x)), bigPrime)); same != x || minus.Reduce() != want {
+		t.Fatalf("%x with its sign kept and changed: %x and %x", x, same, minus)
+	}
 	below := new(big.Int).Mod(bigOf(x), bigPrime)
 	if got := x.Reduce(); got != wordsOf(below) {
 		t.Fatalf("%x below p: %x", x, got)

@@ -118,7 +118,8 @@ func (a *assembler) multiply(x, y place) {
 }
 
 // fold brings what is above 2^256 back times fold: words 4–7, then the at most 34
-// bits that go over, then the one bit.
+// bits that go over, then the one bit. That there is one is so rare that a branch
+// costs less than what it takes to do without.
 func (a *assembler) fold() {
 	a.foldDX()
 	a.op("XORL", "CX", "CX")
@@ -136,9 +137,8 @@ func (a *assembler) fold() {
 	a.op("ADCQ", "BX", word(1))
 	a.op("ADCQ", "$0", word(2))
 	a.op("ADCQ", "$0", word(3))
-	a.op("SBBQ", "AX", "AX")
-	a.op("ANDQ", "DX", "AX")
-	a.op("ADDQ", "AX", word(0))
+	a.op("JCC", "3(PC)")
+	a.op("ADDQ", "DX", word(0))
 	a.op("ADCQ", "$0", word(1))
 }
 
@@ -152,7 +152,32 @@ func (a *assembler) subtract(i int, p place) {
 	a.borrow(i)
 }
 
-// borrow brings back as fold what went below zero, twice.
+// subtractWords takes the words from j on from those from i on. DX is fold.
+func (a *assembler) subtractWords(i, j int) {
+	for k := range 4 {
+		a.op([]string{"SUBQ", "SBBQ", "SBBQ", "SBBQ"}[k], word(j+k), word(i+k))
+	}
+	a.borrow(i)
+}
+
+// add adds to the words from i on the element at p, and brings back as fold what
+// goes over 2^256, twice. DX is fold.
+func (a *assembler) add(i int, p place) {
+	for j, w := range a.in(p, "SI") {
+		a.op([]string{"ADDQ", "ADCQ", "ADCQ", "ADCQ"}[j], w, word(i+j))
+	}
+	a.op("SBBQ", "AX", "AX")
+	a.op("ANDQ", "DX", "AX")
+	a.op("ADDQ", "AX", word(i))
+	for j := 1; j < 4; j++ {
+		a.op("ADCQ", "$0", word(i+j))
+	}
+	a.op("JCC", "2(PC)")
+	a.op("ADDQ", "DX", word(i))
+}
+
+// borrow brings back as fold what went below zero, twice; the second time as rare
+// as in fold.
 func (a *assembler) borrow(i int) {
 	a.op("SBBQ", "AX", "AX")
 	a.op("ANDQ", "DX", "AX")
@@ -160,9 +185,8 @@ func (a *assembler) borrow(i int) {
 	for j := 1; j < 4; j++ {
 		a.op("SBBQ", "$0", word(i+j))
 	}
-	a.op("SBBQ", "AX", "AX")
-	a.op("ANDQ", "DX", "AX")
-	a.op("SUBQ", "AX", word(i))
+	a.op("JCC", "2(PC)")
+	a.op("SUBQ", "DX", word(i))
 }
 
 func assemble() []byte {
@@ -201,34 +225,82 @@ func assemble() []byte {
 	a.op("MOVB", "$1", "same+32(FP)")
 	a.op("RET")
 
-	fmt.Fprint(a, "\n// func finishADX(to, a, b *point, p *pair, inverse *element)\nTEXT ·finishADX(SB), NOSPLIT, $64-40\n")
-	den = place{arg: "p+24(FP)", field: "pair_den"}
-	before, inverse := place{arg: "p+24(FP)", field: "pair_before"}, place{arg: "inverse+32(FP)"}
-	ax, ay := place{arg: "a+8(FP)", field: "point_x"}, place{arg: "a+8(FP)", field: "point_y"}
-	bx, by := place{arg: "b+16(FP)", field: "point_x"}, place{arg: "b+16(FP)", field: "point_y"}
+	fmt.Fprint(a, "\n// func finishADX(to, a, b *point, p *pair, rest *element)\nTEXT ·finishADX(SB), NOSPLIT, $64-40\n")
+	a.finish()
+	fmt.Fprint(a, "\n// func finishScaledADX(to, a, b *point, p *pair, rest *element, s *scale)\nTEXT ·finishScaledADX(SB), NOSPLIT, $128-48\n")
+	a.finishScaled()
+	return a.Bytes()
+}
+
+// finish writes finishADX.
+func (a *assembler) finish() {
 	k, d := place{frame: 0}, place{frame: 32}
-	a.multiply(inverse, before)
+	a.multiply(rest, before)
 	a.store(0, k)
 	a.load(0, by)
 	a.subtract(0, ay)
 	a.store(0, d)
-	a.multiply(inverse, den)
-	a.store(0, inverse)
+	a.multiply(rest, den)
+	a.store(0, rest)
 	a.multiply(k, d)
 	a.store(0, k)
 	a.multiply(k, k)
 	a.subtract(0, ax)
 	a.subtract(0, bx)
 	a.load(4, ax)
-	for j := range 4 {
-		a.op([]string{"SUBQ", "SBBQ", "SBBQ", "SBBQ"}[j], word(j), word(4+j))
-	}
-	a.borrow(4)
-	a.store(0, place{arg: "to+0(FP)", field: "point_x"})
+	a.subtractWords(4, 0)
+	a.store(0, toX)
 	a.store(4, d)
 	a.multiply(k, d)
 	a.subtract(0, ay)
-	a.store(0, place{arg: "to+0(FP)", field: "point_y"})
+	a.store(0, toY)
 	a.op("RET")
-	return a.Bytes()
 }
+
+// finishScaled writes finishScaledADX. The products that scale stand between those
+// that wait for each other.
+func (a *assembler) finishScaled() {
+	square, half := place{arg: "s+40(FP)", field: "scale_square"}, place{arg: "s+40(FP)", field: "scale_half"}
+	k, d, sum, twice := place{frame: 0}, place{frame: 32}, place{frame: 64}, place{frame: 96}
+	a.multiply(rest, before)
+	a.store(0, k)
+	a.load(0, by)
+	a.subtract(0, ay)
+	a.store(0, d)
+	a.load(0, ax)
+	a.add(0, bx)
+	a.store(0, sum)
+	a.multiply(sum, square)
+	a.store(0, sum)
+	a.multiply(k, d)
+	a.store(0, k)
+	a.add(0, k)
+	a.store(0, twice)
+	a.multiply(rest, den)
+	a.store(0, rest)
+	a.multiply(twice, twice)
+	a.subtract(0, sum)
+	a.load(4, sum)
+	a.subtractWords(4, 0)
+	a.subtractWords(4, 0)
+	a.store(0, toX)
+	a.store(4, d)
+	a.load(0, ay)
+	a.add(0, by)
+	a.store(0, sum)
+	a.multiply(sum, half)
+	a.store(0, sum)
+	a.multiply(k, d)
+	a.subtract(0, sum)
+	a.store(0, toY)
+	a.op("RET")
+}
+
+// Where finishADX and finishScaledADX have the same arguments.
+var (
+	den, before = place{arg: "p+24(FP)", field: "pair_den"}, place{arg: "p+24(FP)", field: "pair_before"}
+	rest        = place{arg: "rest+32(FP)"}
+	ax, ay      = place{arg: "a+8(FP)", field: "point_x"}, place{arg: "a+8(FP)", field: "point_y"}
+	bx, by      = place{arg: "b+16(FP)", field: "point_x"}, place{arg: "b+16(FP)", field: "point_y"}
+	toX, toY    = place{arg: "to+0(FP)", field: "point_x"}, place{arg: "to+0(FP)", field: "point_y"}
+)

@@ -93,9 +93,9 @@ func steps(eta int, f, g uint64) (int, matrix) {
 	for left := stepBits; ; {
 		// An even g is halved, as often as it is even.
 		zeros := bits.TrailingZeros64(g | ^uint64(0)<<left)
-		g >>= zeros
-		u <<= zeros
-		v <<= zeros
+		g >>= zeros & 63
+		u <<= zeros & 63
+		v <<= zeros & 63
 		eta -= zeros
 		left -= zeros
 		if left == 0 {
@@ -116,30 +116,32 @@ func steps(eta int, f, g uint64) (int, matrix) {
 	}
 }
 
-// An acc is a signed number of 128 bits.
+// An acc is a signed number of 128 bits. Its methods are on values, so that it stays
+// in registers.
 type acc struct{ hi, lo uint64 }
 
-// addProduct adds x·y, y ≥ 0.
-func (a *acc) addProduct(x, y int64) {
+// plusProduct is a + x·y, y ≥ 0.
+func (a acc) plusProduct(x, y int64) acc {
 	hi, lo := bits.Mul64(uint64(x), uint64(y))
 	hi -= uint64(x >> 63 & y)
-	var c uint64
-	a.lo, c = bits.Add64(a.lo, lo, 0)
-	a.hi, _ = bits.Add64(a.hi, hi, c)
+	lo, c := bits.Add64(a.lo, lo, 0)
+	hi, _ = bits.Add64(a.hi, hi, c)
+	return acc{hi, lo}
 }
 
-// addSigned adds x·y of any signs.
-func (a *acc) addSigned(x, y int64) {
-	a.addProduct(x, y)
+// plusSigned is a + x·y, of any signs.
+func (a acc) plusSigned(x, y int64) acc {
+	a = a.plusProduct(x, y)
 	a.hi -= uint64(y >> 63 & x)
+	return a
 }
 
-// shift divides by 2^stepBits, rounded down, and returns the bits that go.
-func (a *acc) shift() int64 {
-	low := int64(a.lo & stepMask)
-	a.lo = a.lo>>stepBits | a.hi<<(64-stepBits)
-	a.hi = uint64(int64(a.hi) >> stepBits)
-	return low
+// low is the lowest stepBits bits, and high the others: a divided by 2^stepBits,
+// rounded down.
+func (a acc) low() int64 { return int64(a.lo & stepMask) }
+
+func (a acc) high() acc {
+	return acc{uint64(int64(a.hi) >> stepBits), a.lo>>stepBits | a.hi<<(64-stepBits)}
 }
 
 // apply sets (f, g) to t·(f, g) / 2^stepBits, which has no remainder.
@@ -148,20 +150,20 @@ func (t *matrix) apply(f, g *long) {
 	for i := range f {
 		fi, gi := f[i], g[i]
 		if i < len(f)-1 {
-			a.addProduct(t.u, fi)
-			a.addProduct(t.v, gi)
-			b.addProduct(t.q, fi)
-			b.addProduct(t.r, gi)
+			a = a.plusProduct(t.u, fi)
+			a = a.plusProduct(t.v, gi)
+			b = b.plusProduct(t.q, fi)
+			b = b.plusProduct(t.r, gi)
 		} else {
-			a.addSigned(t.u, fi)
-			a.addSigned(t.v, gi)
-			b.addSigned(t.q, fi)
-			b.addSigned(t.r, gi)
+			a = a.plusSigned(t.u, fi)
+			a = a.plusSigned(t.v, gi)
+			b = b.plusSigned(t.q, fi)
+			b = b.plusSigned(t.r, gi)
 		}
-		low, high := a.shift(), b.shift()
 		if i > 0 {
-			f[i-1], g[i-1] = low, high
+			f[i-1], g[i-1] = a.low(), b.low()
 		}
+		a, b = a.high(), b.high()
 	}
 	f[4], g[4] = int64(a.lo), int64(b.lo)
 }
@@ -178,26 +180,26 @@ func (t *matrix) applyModulo(d, e *long, m *modulus) {
 	for i := range d {
 		di, ei, mi := d[i], e[i], m.long[i]
 		if i < len(d)-1 {
-			a.addProduct(t.u, di)
-			a.addProduct(t.v, ei)
-			b.addProduct(t.q, di)
-			b.addProduct(t.r, ei)
+			a = a.plusProduct(t.u, di)
+			a = a.plusProduct(t.v, ei)
+			b = b.plusProduct(t.q, di)
+			b = b.plusProduct(t.r, ei)
 		} else {
-			a.addSigned(t.u, di)
-			a.addSigned(t.v, ei)
-			b.addSigned(t.q, di)
-			b.addSigned(t.r, ei)
+			a = a.plusSigned(t.u, di)
+			a = a.plusSigned(t.v, ei)
+			b = b.plusSigned(t.q, di)
+			b = b.plusSigned(t.r, ei)
 		}
 		if i == 0 {
 			kd -= int64((m.inverse*a.lo + uint64(kd)) & stepMask)
 			ke -= int64((m.inverse*b.lo + uint64(ke)) & stepMask)
 		}
-		a.addProduct(kd, mi)
-		b.addProduct(ke, mi)
-		low, high := a.shift(), b.shift()
+		a = a.plusProduct(kd, mi)
+		b = b.plusProduct(ke, mi)
 		if i > 0 {
-			d[i-1], e[i-1] = low, high
+			d[i-1], e[i-1] = a.low(), b.low()
 		}
+		a, b = a.high(), b.high()
 	}
 	d[4], e[4] = int64(a.lo), int64(b.lo)
 }

@@ -54,29 +54,44 @@ func appendPair(pairs []pair, a, b, to int32) []pair {
 // read what another one writes.
 //
 // The sum of points with slope k between them is x = k² - x1 - x2 and
-// y = k·(x1 - x) - y1. Six multiplications a sum are about half of what sums
-// without inversions cost, so this is a gain for some forty pairs or more.
+// y = k·(x1 - x) - y1. That is six multiplications a sum; see addPairsScaled for
+// few pairs.
 func addPairs(points []point, pairs []pair) {
-	product := element{1}
-	for i := range pairs {
-		p := &pairs[i]
-		p.kind = chord
-		if a, b := &points[p.a], &points[p.b]; start(p, a, b, &product) {
-			p.tangent(a, b, &product)
-		}
-	}
-	var inverse element // of the product of the denominators up to here
-	inverse.invert(&product)
+	products := startAll(points, pairs)
+	var inverse element
+	mul(&inverse, &products[0], &products[1])
+	inverse.invert(&inverse)
+	var rest chains // inverses of the products of the denominators up to here
+	mul(&rest[0], &inverse, &products[1])
+	mul(&rest[1], &inverse, &products[0])
 	for i := len(pairs) - 1; i >= 0; i-- {
-		p := &pairs[i]
+		p, rest := &pairs[i], &rest[i%len(rest)]
 		a, b, to := &points[p.a], &points[p.b], &points[p.to]
 		switch p.kind {
 		case chord:
-			finish(to, a, b, p, &inverse)
+			finish(to, a, b, p, rest)
 		case tangent:
-			finishTangent(to, a, p, &inverse)
+			k := p.slope(a, rest)
+			third(to, a, a, &k)
 		}
 	}
+}
+
+// chains are the products of the denominators of the even pairs and of the odd
+// ones: while the one waits for its last factor, the other gets one.
+type chains [2]element
+
+// startAll finds out what the pairs are, and the products of their denominators.
+func startAll(points []point, pairs []pair) chains {
+	products := chains{{1}, {1}}
+	for i := range pairs {
+		p, product := &pairs[i], &products[i%len(products)]
+		p.kind = chord
+		if a, b := &points[p.a], &points[p.b]; start(p, a, b, product) {
+			p.tangent(a, b, product)
+		}
+	}
+	return products
 }
 
 // startPlain sets p's denominator to that of the chord, and takes it into the
@@ -105,26 +120,33 @@ func (p *pair) tangent(a, b *point, product *element) {
 }
 
 // finishPlain makes the sum of a chord's points, with the inverse of all
-// denominators up to p's, which it leaves as that of those before.
-func finishPlain(to, a, b *point, p *pair, inverse *element) {
-	var k, d element
-	mulPlain(&k, inverse, &p.before)
-	mulPlain(inverse, inverse, &p.den)
-	d.sub(&b.y, &a.y)
-	mulPlain(&k, &k, &d)
+// denominators up to p's in its chain, which it leaves as that of those before.
+func finishPlain(to, a, b *point, p *pair, rest *element) {
+	k := p.slopePlain(a, b, rest)
 	third(to, a, b, &k)
 }
 
-// finishTangent is finish for a tangent at a, whose slope is 3x² / 2y.
-func finishTangent(to, a *point, p *pair, inverse *element) {
-	var k, d, twice element
-	mul(&k, inverse, &p.before)
-	mul(inverse, inverse, &p.den)
+// slopePlain is the slope of a chord, times what rest has beside the inverse of
+// the denominators up to p's. It takes p's out of rest.
+func (p *pair) slopePlain(a, b *point, rest *element) (k element) {
+	var d element
+	mulPlain(&k, rest, &p.before)
+	mulPlain(rest, rest, &p.den)
+	d.sub(&b.y, &a.y)
+	mulPlain(&k, &k, &d)
+	return k
+}
+
+// slope is slopePlain for the tangent at a, whose slope is 3x² / 2y.
+func (p *pair) slope(a *point, rest *element) (k element) {
+	var d, twice element
+	mul(&k, rest, &p.before)
+	mul(rest, rest, &p.den)
 	mul(&d, &a.x, &a.x)
 	twice.add(&d, &d)
 	d.add(&d, &twice)
 	mul(&k, &k, &d)
-	third(to, a, a, &k)
+	return k
 }
 
 // third sets to to the sum of a and b with the slope k.

@@ -11,47 +11,82 @@ import (
 	"treecast/wire/soc/curve"
 )
 
-// TestAddPairs makes many sums with one inversion, of random points, the same
-// point twice, a point and its negative, in any order, and with coordinates that
-// are not below p.
+// ways are those of making the sums of pairs; each returns the scale's z that the
+// sums have then.
+var ways = map[string]func(points []curve.Point, pairs []curve.Pair) curve.Element{
+	"inverted": func(points []curve.Point, pairs []curve.Pair) curve.Element {
+		curve.AddPairs(points, pairs)
+		return curve.Element{1}
+	},
+	"scaled": func(points []curve.Point, pairs []curve.Pair) curve.Element {
+		_, z := curve.AddPairsScaled(points, pairs)
+		return z
+	},
+}
+
+// descale takes points out of the scale of z.
+func descale(points []curve.Point, z curve.Element) {
+	var s curve.Scale
+	z.Invert(&z)
+	s.Set(&z)
+	for i := range points {
+		s.Apply(&points[i])
+	}
+}
+
+// TestAddPairs makes many sums at once, of random points, the same point twice, a
+// point and its negative, in any order, and in the coordinates of a scale. The sums
+// go to either place of the pair.
 func TestAddPairs(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
-	for round := range 15 {
-		var points []curve.Point
-		var pairs []curve.Pair
-		var kinds []curve.Kind
-		for i := range rng.IntN(20) {
-			a := new(big.Int).SetUint64(1 + rng.Uint64N(5))
-			b := new(big.Int).SetUint64(6 + rng.Uint64N(5))
-			kind := curve.Kind(rng.IntN(3))
-			switch kind {
-			case curve.Tangent:
-				b = a
-			case curve.Infinite:
-				b = new(big.Int).Neg(a)
-			}
-			points = append(points, pointOf(multiple(a)), pointOf(multiple(b)))
-			kinds = append(kinds, kind)
-			// The sum goes to a place of the pair, as in checks.
-			pairs = curve.AppendPair(pairs, int32(2*i), int32(2*i+1), int32(2*i+rng.IntN(2)))
-		}
-		before := slices.Clone(points)
-		curve.AddPairs(points, pairs)
-		for i := range pairs {
-			if got := pairs[i].Kind(); got != kinds[i] {
-				t.Fatalf("round %d, pair %d: kind %d, want %d", round, i, got, kinds[i])
-			}
-			want := plus(oracleOf(before[2*i]), oracleOf(before[2*i+1]))
-			if kinds[i] == curve.Infinite {
-				if want != nil {
-					t.Fatalf("the oracle finds pair %d of round %d to be finite", i, round)
+	for name, add := range ways {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		for round := range 15 {
+			var points []curve.Point
+			var pairs []curve.Pair
+			var kinds []curve.Kind
+			for i := range rng.IntN(20) {
+				a := new(big.Int).SetUint64(1 + rng.Uint64N(5))
+				b := new(big.Int).SetUint64(6 + rng.Uint64N(5))
+				kind := curve.Kind(rng.IntN(3))
+				switch kind {
+				case curve.Tangent:
+					b = a
+				case curve.Infinite:
+					b = new(big.Int).Neg(a)
 				}
-				continue
+				points = append(points, pointOf(multiple(a)), pointOf(multiple(b)))
+				kinds = append(kinds, kind)
+				pairs = curve.AppendPair(pairs, int32(2*i), int32(2*i+1), int32(2*i+rng.IntN(2)))
 			}
-			if !samePoint(points[2*i], want) && !samePoint(points[2*i+1], want) {
-				t.Fatalf("round %d, pair %d: sum is not that of the oracle", round, i)
+			before := slices.Clone(points)
+			z := curve.Element{1}
+			if round%3 > 0 {
+				z = randomWords(rng)
+			}
+			var s curve.Scale
+			s.Set(&z)
+			for i := range points {
+				s.Apply(&points[i])
+			}
+			by := add(points, pairs)
+			curve.Paths["plain"].Mul(&z, &z, &by)
+			descale(points, z)
+			for i := range pairs {
+				if got := pairs[i].Kind(); got != kinds[i] {
+					t.Fatalf("%s, round %d, pair %d: kind %d, want %d", name, round, i, got, kinds[i])
+				}
+				want := plus(oracleOf(before[2*i]), oracleOf(before[2*i+1]))
+				if kinds[i] == curve.Infinite {
+					if want != nil {
+						t.Fatalf("the oracle finds pair %d of round %d to be finite", i, round)
+					}
+					continue
+				}
+				if !samePoint(points[2*i], want) && !samePoint(points[2*i+1], want) {
+					t.Fatalf("%s, round %d, pair %d: sum is not that of the oracle", name, round, i)
+				}
 			}
 		}
 	}
@@ -66,15 +101,17 @@ func TestAddPairsReused(t *testing.T) {
 		b    curve.Point
 		kind curve.Kind
 	}{{minus, curve.Infinite}, {three, curve.Chord}, {two, curve.Tangent}, {three, curve.Chord}, {minus, curve.Infinite}} {
-		points := []curve.Point{two, step.b}
-		want := plus(oracleOf(two), oracleOf(step.b))
-		pairs = curve.AppendPair(pairs[:0], 0, 1, 0)
-		curve.AddPairs(points, pairs)
-		if pairs[0].Kind() != step.kind {
-			t.Errorf("kind %d, want %d", pairs[0].Kind(), step.kind)
-		}
-		if want != nil && !samePoint(points[0], want) {
-			t.Errorf("wrong sum of kind %d", step.kind)
+		for name, add := range ways {
+			points := []curve.Point{two, step.b}
+			want := plus(oracleOf(two), oracleOf(step.b))
+			pairs = curve.AppendPair(pairs[:0], 0, 1, 0)
+			descale(points, add(points, pairs))
+			if pairs[0].Kind() != step.kind {
+				t.Errorf("%s: kind %d, want %d", name, pairs[0].Kind(), step.kind)
+			}
+			if want != nil && !samePoint(points[0], want) {
+				t.Errorf("%s: wrong sum of kind %d", name, step.kind)
+			}
 		}
 	}
 }
@@ -160,30 +197,62 @@ func mustStart(t fataler, a, b curve.Point, product curve.Element) {
 	}
 }
 
-func mustFinish(t fataler, a, b curve.Point, den, before, inverse curve.Element) {
+// mustFinish holds the way back against the formulas: finish, and finishScaled with
+// den and before as the factors of a scale, which may be any numbers.
+func mustFinish(t fataler, a, b curve.Point, den, before, rest curve.Element) {
 	ax, ay := a.Coordinates()
 	bx, by := b.Coordinates()
-	k := bigOf(inverse)
+	k := bigOf(rest)
 	k.Mul(k, bigOf(before)).Mul(k, new(big.Int).Sub(bigOf(by), bigOf(ay))).Mod(k, bigPrime)
+	left := bigOf(rest)
+	left.Mul(left, bigOf(den))
+
 	x := new(big.Int).Mul(k, k)
-	x.Sub(x, bigOf(ax)).Sub(x, bigOf(bx)).Mod(x, bigPrime)
+	x.Sub(x, bigOf(ax)).Sub(x, bigOf(bx))
 	y := bigOf(ax)
-	y.Sub(y, x).Mul(y, k).Sub(y, bigOf(ay)).Mod(y, bigPrime)
-	left := bigOf(inverse)
-	left.Mul(left, bigOf(den)).Mod(left, bigPrime)
+	y.Sub(y, x).Mul(y, k).Sub(y, bigOf(ay))
+	mustFinishAs(t, a, den, before, rest, [3]*big.Int{x, y, left}, func(path curve.Path, to, a *curve.Point, p *curve.Pair, rest *curve.Element) {
+		path.Finish(to, a, &b, p, rest)
+	})
+
+	for _, f := range [][2]curve.Element{{{1}, {1}}, {den, before}, {before, den}} {
+		scale := curve.ScaleBy(f[0], f[1])
+		xs := new(big.Int).Add(bigOf(ax), bigOf(bx))
+		xs.Mul(xs, bigOf(f[0]))
+		ys := new(big.Int).Add(bigOf(ay), bigOf(by))
+		ys.Mul(ys, bigOf(f[1]))
+		x := new(big.Int).Lsh(k, 1)
+		x.Mul(x, x).Sub(x, xs)
+		y := xs.Sub(xs, x)
+		y.Sub(y, x).Mul(y, k).Sub(y, ys)
+		mustFinishAs(t, a, den, before, rest, [3]*big.Int{x, y, left}, func(path curve.Path, to, a *curve.Point, p *curve.Pair, rest *curve.Element) {
+			path.FinishScaled(to, a, &b, p, rest, &scale)
+		})
+	}
+}
+
+// mustFinishAs demands that the way back gives x and y of a sum, and what is left
+// of rest.
+func mustFinishAs(t fataler, a curve.Point, den, before, rest curve.Element, want [3]*big.Int,
+	finish func(path curve.Path, to, a *curve.Point, p *curve.Pair, rest *curve.Element),
+) {
+	var words [3]curve.Element
+	for i, n := range want {
+		words[i] = wordsOf(new(big.Int).Mod(n, bigPrime))
+	}
 	for name, path := range curve.Paths {
 		for _, to := range []string{"elsewhere", "a"} {
 			var p curve.Pair
 			p.SetInside(den, before)
-			here, after := a, inverse
+			here, after := a, rest
 			target := new(curve.Point)
 			if to == "a" {
 				target = &here
 			}
-			path.Finish(target, &here, &b, &p, &after)
-			gotX, gotY := target.Coordinates()
-			if gotX.Reduce() != wordsOf(x) || gotY.Reduce() != wordsOf(y) || after.Reduce() != wordsOf(left) {
-				t.Fatalf("%s to %s: %x, %x and %x, want %x, %x and %x", name, to, gotX, gotY, after, x, y, left)
+			finish(path, target, &here, &p, &after)
+			x, y := target.Coordinates()
+			if got := [3]curve.Element{x.Reduce(), y.Reduce(), after.Reduce()}; got != words {
+				t.Fatalf("%s to %s: %x, want %x", name, to, got, words)
 			}
 		}
 	}

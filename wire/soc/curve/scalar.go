@@ -43,29 +43,43 @@ func (z *scalar) isZero() bool { return z[0]|z[1]|z[2]|z[3] == 0 }
 // mul sets z = x·y.
 func (z *scalar) mul(x, y *scalar) {
 	t := wide((*[4]uint64)(x), (*[4]uint64)(y))
-	// What is above 2^256 comes back times lack: of 512 bits 386 are left, then
-	// 260, then 256 and a carry.
-	high := [4]uint64(t[4:])
-	for range 3 {
-		var sum [8]uint64
-		copy(sum[:4], t[:4])
-		for i, f := range high {
-			var carry uint64
-			for j, g := range lack {
-				hi, lo := bits.Mul64(f, g)
-				lo, c := bits.Add64(lo, carry, 0)
-				hi += c
-				sum[i+j], c = bits.Add64(sum[i+j], lo, 0)
-				carry = hi + c
-			}
-			for j := i + len(lack); carry != 0; j++ {
-				sum[j], carry = bits.Add64(sum[j], carry, 0)
-			}
-		}
-		t, high = sum, [4]uint64(sum[4:])
-	}
-	*z = scalar(t[:4])
-	z.reduce(high[0])
+	// Of 512 bits 386 are left, then 260, then 256 and a carry.
+	foldOrder(&t)
+	foldOrder(&t)
+	h0, l0 := bits.Mul64(t[4], lack[0])
+	h1, l1 := bits.Mul64(t[4], lack[1])
+	l1, c := bits.Add64(l1, h0, 0)
+	h1 += t[4] + c
+	z[0], c = bits.Add64(t[0], l0, 0)
+	z[1], c = bits.Add64(t[1], l1, c)
+	z[2], c = bits.Add64(t[2], h1, c)
+	z[3], c = bits.Add64(t[3], 0, c)
+	z.reduce(c)
+}
+
+// foldOrder brings what is above 2^256 back times lack.
+func foldOrder(t *[8]uint64) {
+	h0, h1, h2, h3 := t[4], t[5], t[6], t[7]
+	r0, r1, r2, r3, r4 := row(lack[0], h0, h1, h2, h3)
+	t0, c := bits.Add64(t[0], r0, 0)
+	t1, c := bits.Add64(t[1], r1, c)
+	t2, c := bits.Add64(t[2], r2, c)
+	t3, c := bits.Add64(t[3], r3, c)
+	t4 := r4 + c
+
+	r0, r1, r2, r3, r4 = row(lack[1], h0, h1, h2, h3)
+	t1, c = bits.Add64(t1, r0, 0)
+	t2, c = bits.Add64(t2, r1, c)
+	t3, c = bits.Add64(t3, r2, c)
+	t4, c = bits.Add64(t4, r3, c)
+	t5 := r4 + c
+
+	// The third word of lack is 1.
+	t2, c = bits.Add64(t2, h0, 0)
+	t3, c = bits.Add64(t3, h1, c)
+	t4, c = bits.Add64(t4, h2, c)
+	t5, t6 := bits.Add64(t5, h3, c)
+	*t = [8]uint64{t0, t1, t2, t3, t4, t5, t6}
 }
 
 // negateHigh sets z = n - z if that is less, and tells whether.

@@ -50,12 +50,9 @@ func (t *table) firsts(p point) {
 	}
 	invertAll(z)
 	for i := range z {
-		e := &t.entries[i*size]
-		var square element
-		mul(&square, &z[i], &z[i])
-		mul(&e.x, &e.x, &square)
-		mul(&square, &square, &z[i])
-		mul(&e.y, &e.y, &square)
+		var s scale
+		s.set(&z[i])
+		s.apply(&t.entries[i*size])
 	}
 }
 
@@ -101,35 +98,38 @@ func invertAll(list []element) {
 	}
 }
 
-// gather appends the entries whose sum is k·P, at most one a window.
+// gather appends the entries whose sum is k·P, at most one a window. Signs are as
+// good as random, so that they are followed without branches.
 func (t *table) gather(points []point, k scalar) []point {
-	negative := k.negateHigh()
-	size := uint64(1) << (t.width - 1)
-	var carry uint64
-	for i := range t.windows {
-		at := i * t.width
+	negative := mask(k.negateHigh())
+	width, size := uint(t.width), uint64(1)<<(t.width-1)
+	var carry uint64 // all bits or none
+	for i := range uint(t.windows) {
+		at := i * width
 		digit := k[at/64] >> (at % 64)
-		if over := at%64 + t.width - 64; over > 0 && at/64+1 < len(k) {
-			digit |= k[at/64+1] << (t.width - over)
+		if over := at%64 + width; over > 64 && at/64+1 < uint(len(k)) {
+			digit |= k[at/64+1] << (-at % 64)
 		}
-		digit = digit&(2*size-1) + carry
+		digit = digit&(2*size-1) - carry
 		// A digit above half the window's range is the next higher one, less what is
 		// missing to it.
-		minus := negative
-		carry = 0
-		if digit > size {
-			digit = 2*size - digit
-			carry = 1
-			minus = !negative
-		}
+		carry = mask(digit > size)
+		digit = digit ^ carry + carry&(2*size+1)
 		if digit == 0 {
 			continue
 		}
-		p := t.entries[uint64(i)*size+digit-1]
-		if minus {
-			p.y.negate(&p.y)
-		}
-		points = append(points, p)
+		e := &t.entries[uint64(i)*size+digit-1]
+		points = append(points, *e)
+		points[len(points)-1].y.negateMasked(&e.y, carry^negative)
 	}
 	return points
+}
+
+// mask is all bits of a word where b is true, and none where it is not.
+func mask(b bool) uint64 {
+	var m uint64
+	if b {
+		m = 1
+	}
+	return -m
 }

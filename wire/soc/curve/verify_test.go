@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
@@ -68,7 +69,7 @@ func mustAgree(t *testing.T, checks []curve.Check, public func(i int) [64]byte) 
 	for i := range checks {
 		checks[i].Valid = i%3 == 0 // what was there does not matter
 	}
-	curve.Verify(checks)
+	mustVerify(t, checks)
 	for i, c := range checks {
 		want := recovers(&c, public(i))
 		alone := []curve.Check{c}
@@ -82,6 +83,30 @@ func mustAgree(t *testing.T, checks []curve.Check, public func(i int) [64]byte) 
 		}
 	}
 	return valid
+}
+
+// sharings are how many pairs have to share an inversion: none is scaled, the last
+// levels are, of a batch or of a lone check too, and all.
+var sharings = []int{0, 3, 9, curve.SharedInversion, 1 << 20}
+
+// mustVerify sets Valid of each check, together, and demands that it is the same
+// with any way of summing.
+func mustVerify(t *testing.T, checks []curve.Check) {
+	t.Helper()
+	curve.Verify(checks)
+	other := slices.Clone(checks)
+	for _, pairs := range sharings {
+		for i := range other {
+			other[i].Valid = i%2 == 0
+		}
+		curve.VerifySharing(other, pairs)
+		for i := range other {
+			if other[i] != checks[i] {
+				t.Fatalf("check %d of %d: valid %v, and %v with inversions for %d pairs: digest %x, r %x, s %x, odd %v",
+					i, len(checks), checks[i].Valid, other[i].Valid, pairs, other[i].Digest, other[i].R, other[i].S, other[i].Odd)
+			}
+		}
+	}
 }
 
 // TestVerifyChosen goes through signatures with chosen multiples of G and Q, for
@@ -113,10 +138,15 @@ func TestVerifyChosen(t *testing.T) {
 					checks = append(checks, s.check(u1, u2))
 				}
 			}
-			curve.Verify(checks)
+			mustVerify(t, checks)
 			valid := 0
 			for i := range checks {
-				if checks[i].Valid {
+				alone := checks[i : i+1 : i+1]
+				was := alone[0].Valid
+				if mustVerify(t, alone); alone[0].Valid != was {
+					t.Fatalf("check %d: valid %v, alone %v", i, was, alone[0].Valid)
+				}
+				if was {
 					valid++
 				}
 			}
@@ -289,6 +319,40 @@ func TestVerifyRandom(t *testing.T) {
 			checks, by = append(checks, c), append(by, s)
 		}
 		mustAgree(t, checks, func(i int) [64]byte { return by[i].public })
+	}
+}
+
+// TestVerifySizes takes each size of a batch, with each check of it in turn broken,
+// or so that nothing or one point is there to be added.
+func TestVerifySizes(t *testing.T) {
+	s := signerOf(t, big.NewInt(271828))
+	minus := new(big.Int).Sub(bigOrder, s.secret)
+	for size := 1; size <= curve.BatchSize; size++ {
+		for at := range size {
+			for name, odd := range map[string]struct {
+				valid bool
+				check curve.Check
+			}{
+				"one point":      {true, s.check(new(big.Int), big.NewInt(1))},
+				"two points":     {true, s.check(big.NewInt(1), big.NewInt(1))},
+				"at infinity":    {false, s.check(minus, big.NewInt(1))},
+				"r out of range": {false, curve.Check{Key: s.key, S: [32]byte{31: 1}}},
+				"another's":      {false, signerOf(t, big.NewInt(1)).check(big.NewInt(99), big.NewInt(98))},
+			} {
+				checks := make([]curve.Check, size)
+				for i := range checks {
+					checks[i] = s.check(big.NewInt(int64(1000+i)), big.NewInt(int64(1<<40+i)))
+				}
+				checks[at] = odd.check
+				checks[at].Key = s.key
+				mustVerify(t, checks)
+				for i := range checks {
+					if want := i != at || odd.valid; checks[i].Valid != want {
+						t.Errorf("%s, check %d of %d, %d is odd: valid %v", name, i, size, at, !want)
+					}
+				}
+			}
+		}
 	}
 }
 
