@@ -58,7 +58,8 @@ type Cohort struct {
 		counters tree.Counters
 	}
 
-	subs subscriptions
+	subs   subscriptions
+	queues queues
 	publishing
 	watching
 	leaving leaving

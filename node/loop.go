@@ -153,6 +153,7 @@ func (l *loop) ended(s *stream, cause tree.EndCause) {
 func (l *loop) forget(s *stream) {
 	s.gone = true
 	delete(l.streams, s.id)
+	l.c.queues.remove(&s.out)
 	if s.attached {
 		s.attached = false
 		l.c.n.links.unwatch(s.peer, l.c)
@@ -171,6 +172,7 @@ func (l *loop) admit(s *stream) {
 	l.lastStream++
 	s.id = l.lastStream
 	l.streams[s.id] = s
+	l.c.queues.add(&s.out)
 	l.c.active(l.now)
 }
 
