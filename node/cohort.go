@@ -246,7 +246,7 @@ func (c *Cohort) setBudget(spent bool) {
 func (c *Cohort) measured(p peer.ID, rtt time.Duration) {
 	c.box.post(func() {
 		for _, id := range c.loop.streamIDs() {
-			if s := c.loop.streams[id]; s != nil && s.peer == p && s.attached {
+			if s := c.loop.streams[id]; s != nil && s.peer == p && s.link != nil {
 				c.loop.step(tree.RTT{Stream: id, RTT: rtt})
 			}
 		}

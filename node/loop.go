@@ -121,6 +121,9 @@ func (l *loop) batch(b *batch) {
 		return
 	}
 	s := b.s
+	if s.link != nil {
+		s.link.seen(l.now)
+	}
 	for i := range b.n {
 		if s.gone {
 			break
@@ -154,17 +157,16 @@ func (l *loop) forget(s *stream) {
 	s.gone = true
 	delete(l.streams, s.id)
 	l.c.queues.remove(&s.out)
-	if s.attached {
-		s.attached = false
-		l.c.n.links.unwatch(s.peer, l.c)
+	if s.link != nil {
+		l.c.n.links.unwatch(s.link, l.c)
+		s.link = nil
 	}
 	l.c.active(l.now)
 }
 
 // attach keeps the connection of a parent or child alive and watched.
 func (l *loop) attach(s *stream) {
-	s.attached = true
-	l.c.n.links.watch(s.peer, l.c)
+	s.link = l.c.n.links.watch(s.peer, l.c)
 }
 
 // admit takes a stream whose first frame was read, under a fresh ID.

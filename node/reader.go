@@ -113,7 +113,6 @@ func (r *reading) flush() {
 		return
 	}
 	r.b = nil
-	r.s.c.n.links.seen(r.s.peer)
 	select {
 	case r.s.c.frames <- b:
 	case <-r.s.c.done:

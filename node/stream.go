@@ -71,11 +71,11 @@ type stream struct {
 
 // standing is what the loop alone knows of a stream.
 type standing struct {
-	told     tree.QueueLevel // the level that the core knows of
-	acked    bool            // an inbound stream's Ack was sent
-	attached bool            // a parent's or a child's: its link is watched
-	gone     bool            // no event of it may reach the core any more
-	up       time.Time       // of a parent's: when a chunk last went up
+	told  tree.QueueLevel // the level that the core knows of
+	acked bool            // an inbound stream's Ack was sent
+	gone  bool            // no event of it may reach the core any more
+	up    time.Time       // of a parent's: when a chunk last went up
+	link  *link           // of a parent or a child, watched; nil: neither
 }
 
 // start begins reading and writing.
