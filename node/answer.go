@@ -167,7 +167,7 @@ func (c *Cohort) answers(p peer.ID) (may, stranger bool) {
 	c.call(func(l *loop) {
 		attached := false
 		for _, s := range l.streams {
-			attached = attached || s.attached && s.peer == p
+			attached = attached || s.link != nil && s.peer == p
 		}
 		spec := l.core.View().Spec
 		may, stranger = attached || spec != nil && !spec.Closed, !attached

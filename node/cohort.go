@@ -58,7 +58,8 @@ type Cohort struct {
 		counters tree.Counters
 	}
 
-	subs subscriptions
+	subs   subscriptions
+	queues queues
 	publishing
 	watching
 	leaving leaving
@@ -113,7 +114,7 @@ func (n *Node) newCohort(cfg tree.Config, by opened, report func(tree.Report)) (
 		return nil, err
 	}
 	c.loop = &loop{
-		c: c, core: core, recovery: recovery,
+		c: c, core: core, recovery: recovery, turn: newTurn(),
 		streams:  make(map[tree.StreamID]*stream),
 		dials:    make(map[tree.DialID]context.CancelFunc),
 		hints:    make(map[wire.Overlay]scope),
@@ -245,7 +246,7 @@ func (c *Cohort) setBudget(spent bool) {
 func (c *Cohort) measured(p peer.ID, rtt time.Duration) {
 	c.box.post(func() {
 		for _, id := range c.loop.streamIDs() {
-			if s := c.loop.streams[id]; s != nil && s.peer == p && s.attached {
+			if s := c.loop.streams[id]; s != nil && s.peer == p && s.link != nil {
 				c.loop.step(tree.RTT{Stream: id, RTT: rtt})
 			}
 		}

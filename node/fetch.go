@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/protocol"
@@ -74,7 +75,7 @@ func (f *fetching) run(ctx context.Context, req *wire.RecoverRequest) (*wire.Rec
 		return nil, err
 	}
 	raw.Close()
-	n.links.seen(id)
+	n.links.seen(id, time.Now())
 	return end, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"treecast/node/retain/order"
 	"treecast/tree"
 	"treecast/wire"
 	"treecast/wire/soc"
@@ -14,13 +13,14 @@ import (
 // loop takes no further frames: so they wait in the transport instead.
 const maxAsked = 1024
 
-// A loop owns the core of one cohort. All its fields and methods belong to its
-// one goroutine; the rest of the node reaches it through the cohort's mailbox and,
-// for frames, the cohort's channel. It waits for nobody else.
+// A loop owns the core of one cohort. All its fields and methods belong to whoever has
+// its turn, as a rule its own goroutine; the rest of the node reaches it through the
+// cohort's mailbox and, for frames, the cohort's channel. It waits for nobody else.
 type loop struct {
 	c    *Cohort
 	core *tree.Cohort
-	now  time.Time
+	now  time.Time // when the turn began
+	turn turn
 
 	streams    map[tree.StreamID]*stream
 	lastStream tree.StreamID
@@ -47,41 +47,31 @@ type loop struct {
 
 // run is the goroutine. It ends after Cohort.stop.
 func (l *loop) run() {
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
-	var armed time.Time
+	defer l.turn.timer.Stop()
+	full := false
 	for {
 		frames := l.c.frames
-		if l.asked >= maxAsked {
+		if full {
 			frames = nil
 		}
 		select {
 		case b := <-frames:
-			l.now = time.Now()
+			l.takeTurn()
 			l.batch(b)
 		case <-l.c.box.wake:
-			l.now = time.Now()
+			l.takeTurn()
 			l.verdicts()
 			l.runTasks()
-		case <-timer.C:
-			l.now = time.Now()
-			l.step(tree.Tick{})
-			l.inOrder(order.Tick{})
-			armed = time.Time{}
+		case <-l.turn.timer.C:
+			l.takeTurn()
+			l.tick()
 		case <-l.c.stop:
+			l.takeTurn()
 			l.end()
+			l.turn.mu.Unlock()
 			return
 		}
-		l.submit()
-		l.wakeWriters()
-		if d := earlier(l.core.Deadline(), l.order.Deadline()); !d.Equal(armed) {
-			armed = d
-			if d.IsZero() {
-				timer.Stop()
-			} else {
-				timer.Reset(max(time.Until(d), 0))
-			}
-		}
+		full = l.endTurn()
 	}
 }
 
@@ -141,6 +131,9 @@ func (l *loop) batch(b *batch) {
 		return
 	}
 	s := b.s
+	if s.link != nil {
+		s.link.seen(l.now)
+	}
 	for i := range b.n {
 		if s.gone {
 			break
@@ -157,6 +150,7 @@ func (l *loop) batch(b *batch) {
 	if b.ended {
 		l.ended(s, b.cause)
 	}
+	s.behind.Add(-1)
 	b.free()
 }
 
@@ -173,17 +167,17 @@ func (l *loop) ended(s *stream, cause tree.EndCause) {
 func (l *loop) forget(s *stream) {
 	s.gone = true
 	delete(l.streams, s.id)
-	if s.attached {
-		s.attached = false
-		l.c.n.links.unwatch(s.peer, l.c)
+	l.c.queues.remove(&s.out)
+	if s.link != nil {
+		l.c.n.links.unwatch(s.link, l.c)
+		s.link = nil
 	}
 	l.c.active(l.now)
 }
 
 // attach keeps the connection of a parent or child alive and watched.
 func (l *loop) attach(s *stream) {
-	s.attached = true
-	l.c.n.links.watch(s.peer, l.c)
+	s.link = l.c.n.links.watch(s.peer, l.c)
 }
 
 // admit takes a stream whose first frame was read, under a fresh ID.
@@ -191,6 +185,7 @@ func (l *loop) admit(s *stream) {
 	l.lastStream++
 	s.id = l.lastStream
 	l.streams[s.id] = s
+	l.c.queues.add(&s.out)
 	l.c.active(l.now)
 }
 
@@ -276,7 +271,7 @@ func (l *loop) submit() {
 // end takes the cohort down: what was posted still reaches the core, then every
 // stream is reset and every waiter told.
 func (l *loop) end() {
-	l.now = time.Now()
+	l.turn.over = true
 	l.c.box.close()
 	l.runTasks()
 	if l.job != nil {

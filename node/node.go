@@ -163,7 +163,8 @@ func (n *Node) begin(stored []storedCohort) error {
 	if err := n.watchAddrs(); err != nil {
 		return err
 	}
-	n.wg.Go(n.upkeep) // ends with ctx
+	n.wg.Go(n.upkeep)    // ends with ctx
+	n.wg.Go(n.links.run) // ends with ctx
 	n.host.SetStreamHandler(ProtocolID, n.accept)
 	n.host.SetStreamHandler(RecoverProtocolID, n.answerRequest)
 	n.unhook = append(n.unhook, func() {

@@ -106,17 +106,22 @@ func (r *reading) open() *batch {
 }
 
 // flush hands the batch to the loop and waits for it: so a peer that sends
-// faster than the loop works is held back by its own stream.
+// faster than the loop works is held back by its own stream. A lone frame that finds
+// the loop idle is worked on here, unless an earlier batch of this stream is still
+// on its way.
 func (r *reading) flush() {
 	b := r.b
 	if b == nil || b.n == 0 && !b.ended {
 		return
 	}
 	r.b = nil
-	r.s.c.n.links.seen(r.s.peer)
+	c := r.s.c
+	if r.s.behind.Add(1) == 1 && c.loop.lone(b) {
+		return
+	}
 	select {
-	case r.s.c.frames <- b:
-	case <-r.s.c.done:
+	case c.frames <- b:
+	case <-c.done:
 		b.free()
 	}
 }

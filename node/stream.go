@@ -58,7 +58,8 @@ type stream struct {
 	in      *wire.Reader
 	out     queue
 	stats   traffic
-	refused atomic.Bool // ends when the other end closes
+	behind  atomic.Int32 // batches of its reader that the loop has not done with
+	refused atomic.Bool  // ends when the other end closes
 
 	deadline time.Time     // of writes; the writer's
 	half     chan struct{} // closed by the reader: the child has closed its half
@@ -71,12 +72,12 @@ type stream struct {
 
 // standing is what the loop alone knows of a stream.
 type standing struct {
-	told     tree.QueueLevel // the level that the core knows of
-	pushed   bool            // its writer is to be woken
-	acked    bool            // an inbound stream's Ack was sent
-	attached bool            // a parent's or a child's: its link is watched
-	gone     bool            // no event of it may reach the core any more
-	up       time.Time       // of a parent's: when a chunk last went up
+	told   tree.QueueLevel // the level that the core knows of
+	pushed bool            // its writer is to be woken
+	acked  bool            // an inbound stream's Ack was sent
+	gone   bool            // no event of it may reach the core any more
+	up     time.Time       // of a parent's: when a chunk last went up
+	link   *link           // of a parent or a child, watched; nil: neither
 }
 
 // start begins reading and writing.

@@ -179,9 +179,14 @@ func (s *Subscription) Next(ctx context.Context) (Message, error) {
 		if err != nil {
 			return Message{}, err
 		}
+		over := ctx.Done()
+		if over == nil { // one channel alone is cheaper to wait on
+			<-s.wake
+			continue
+		}
 		select {
 		case <-s.wake:
-		case <-ctx.Done():
+		case <-over:
 			return Message{}, ctx.Err()
 		}
 	}
@@ -215,12 +220,11 @@ func (c *Cohort) Handle(fn func(Message)) (stop func()) {
 	if err != nil || !c.n.enter() {
 		return func() {}
 	}
-	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { // ends with the subscription, or by stop; the node's Close waits for it
 		defer c.n.wg.Done()
 		defer close(ended)
-		for m, err := range s.All(ctx) {
+		for m, err := range s.All(context.Background()) {
 			if err != nil {
 				return
 			}
@@ -229,7 +233,6 @@ func (c *Cohort) Handle(fn func(Message)) (stop func()) {
 		}
 	}()
 	return func() {
-		cancel()
 		s.Close()
 		<-ended
 	}

@@ -361,3 +361,21 @@ func TestRoundTrips(t *testing.T) {
 		return len(up) == 1 && up[0].RTT > 0 && len(down) == 1 && down[0].RTT > 0
 	})
 }
+
+// TestRoundTripIsShared: a cohort that comes to a link which others measured learns the
+// round trip without another ping.
+func TestRoundTripIsShared(t *testing.T) {
+	key := newKey(t)
+	waits := node.Waits{Ping: time.Hour, Dead: 2 * time.Hour}
+	n, m := start(t, node.Config{Waits: waits}), start(t, node.Config{Waits: waits})
+	for _, name := range []string{"first", "second"} {
+		spec := feed(name, key)
+		c := open(t, n, spec, 0)
+		child := join(t, m, n, spec.Topic, 0)
+		attached(t, child, 1)
+		eventually(t, "both ends know it", func() bool {
+			up, down := child.View().Parents, c.View().Children
+			return len(up) == 1 && up[0].RTT > 0 && len(down) == 1 && down[0].RTT > 0
+		})
+	}
+}

@@ -12,53 +12,65 @@ import (
 	"treecast/wire"
 )
 
-// upkeepEvery is how often the memory in use and idle cohorts are looked at.
-const upkeepEvery = time.Second
+// The memory in use and idle cohorts are looked at every upkeepEvery, and while no
+// more than one part in upkeepEasy of the memory budget is in use every upkeepRare:
+// then it cannot be spent in between.
+const (
+	upkeepEvery = time.Second
+	upkeepRare  = 4 * time.Second
+	upkeepEasy  = 4
+)
 
 // upkeep is the goroutine that watches what nobody reports. It sends nothing.
 func (n *Node) upkeep() {
-	tick := time.NewTicker(upkeepEvery)
-	defer tick.Stop()
+	next := time.NewTimer(upkeepEvery)
+	defer next.Stop()
 	for {
 		select {
-		case <-tick.C:
+		case <-next.C:
 		case <-n.ctx.Done():
 			return
 		}
-		var queued int64
-		for _, c := range n.Cohorts() {
-			queued += c.queued()
-			n.reclaim(c)
-		}
-		// What is kept for others to ask for gives way to what is under way.
-		left := max(n.cfg.Memory-queued, 0)
-		for _, c := range n.Cohorts() {
-			left -= min(c.trim(time.Now(), left), left)
-		}
-		if spent := queued > n.cfg.Memory; spent != n.spent.Swap(spent) {
-			n.log.Info("memory budget", "spent", spent, "bytes", queued, "of", n.cfg.Memory)
-			for _, c := range n.Cohorts() {
-				c.setBudget(spent)
-			}
-		}
+		next.Reset(upkeepAfter(n.look(), n.cfg.Memory))
 	}
 }
 
-// queued is how many bytes of frames the cohort's queues hold: those of the
-// longest one, as the others hold references to the same buffers.
-func (c *Cohort) queued() (most int64) {
-	c.call(func(l *loop) {
-		for _, s := range l.streams {
-			_, _, bytes := s.out.fill()
-			most = max(most, bytes)
+// upkeepAfter is when to look again, with so many bytes of a budget in use.
+func upkeepAfter(used, budget int64) time.Duration {
+	if used > budget/upkeepEasy {
+		return upkeepEvery
+	}
+	return upkeepRare
+}
+
+// look reclaims what is idle and keeps to the memory budget. It returns the bytes in
+// use, and wakes no loop that has nothing else to do.
+func (n *Node) look() (used int64) {
+	var queued int64
+	for _, c := range n.Cohorts() {
+		queued += c.queues.bytes()
+		n.reclaim(c)
+	}
+	// What is kept for others to ask for gives way to what is under way.
+	left := max(n.cfg.Memory-queued, 0)
+	var kept int64
+	for _, c := range n.Cohorts() {
+		bytes := c.trim(time.Now(), left)
+		kept += bytes
+		left -= min(bytes, left)
+	}
+	if spent := queued > n.cfg.Memory; spent != n.spent.Swap(spent) {
+		n.log.Info("memory budget", "spent", spent, "bytes", queued, "of", n.cfg.Memory)
+		for _, c := range n.Cohorts() {
+			c.setBudget(spent)
 		}
-	})
-	return most
+	}
+	return queued + kept
 }
 
 // reclaim closes a cohort that a peer opened and nobody uses (PROTOCOL §5 Bounds).
 func (n *Node) reclaim(c *Cohort) {
-	if c.open.by == "" || time.Since(time.Unix(0, c.busy.Load())) < n.cfg.Waits.Idle {
+	if c.open.by == "" || c.queues.count() > 0 || time.Since(time.Unix(0, c.busy.Load())) < n.cfg.Waits.Idle {
 		return
 	}
 	idle := false
