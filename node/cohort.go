@@ -114,7 +114,7 @@ func (n *Node) newCohort(cfg tree.Config, by opened, report func(tree.Report)) (
 		return nil, err
 	}
 	c.loop = &loop{
-		c: c, core: core, recovery: recovery, turn: newTurn(),
+		c: c, core: core, recovery: recovery,
 		streams:  make(map[tree.StreamID]*stream),
 		dials:    make(map[tree.DialID]context.CancelFunc),
 		hints:    make(map[wire.Overlay]scope),

@@ -2,9 +2,8 @@
 // world around the deterministic core in package tree (PROTOCOL §1 to §5, §10).
 //
 // A [Node] has one identity, one libp2p host and any number of cohorts. Per
-// cohort one goroutine, the loop, owns the core, which it lends to a reader that
-// brings a lone frame while there is nothing else to do; per stream there is one
-// reader and one writer; a fixed pool of goroutines checks chunks for all cohorts:
+// cohort one goroutine, the loop, owns the core; per stream there is one reader
+// and one writer; a fixed pool of goroutines checks chunks for all cohorts:
 //
 //	reader ──batches──▶ loop ──frames──▶ queue of each child ──▶ writer
 //	                    │  ▲

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"treecast/node/retain/order"
 	"treecast/tree"
 	"treecast/wire"
 	"treecast/wire/soc"
@@ -13,14 +14,13 @@ import (
 // loop takes no further frames: so they wait in the transport instead.
 const maxAsked = 1024
 
-// A loop owns the core of one cohort. All its fields and methods belong to whoever has
-// its turn, as a rule its own goroutine; the rest of the node reaches it through the
-// cohort's mailbox and, for frames, the cohort's channel. It waits for nobody else.
+// A loop owns the core of one cohort. All its fields and methods belong to its
+// one goroutine; the rest of the node reaches it through the cohort's mailbox and,
+// for frames, the cohort's channel. It waits for nobody else.
 type loop struct {
 	c    *Cohort
 	core *tree.Cohort
-	now  time.Time // when the turn began
-	turn turn
+	now  time.Time
 
 	streams    map[tree.StreamID]*stream
 	lastStream tree.StreamID
@@ -47,31 +47,41 @@ type loop struct {
 
 // run is the goroutine. It ends after Cohort.stop.
 func (l *loop) run() {
-	defer l.turn.timer.Stop()
-	full := false
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	var armed time.Time
 	for {
 		frames := l.c.frames
-		if full {
+		if l.asked >= maxAsked {
 			frames = nil
 		}
 		select {
 		case b := <-frames:
-			l.takeTurn()
+			l.now = time.Now()
 			l.batch(b)
 		case <-l.c.box.wake:
-			l.takeTurn()
+			l.now = time.Now()
 			l.verdicts()
 			l.runTasks()
-		case <-l.turn.timer.C:
-			l.takeTurn()
-			l.tick()
+		case <-timer.C:
+			l.now = time.Now()
+			l.step(tree.Tick{})
+			l.inOrder(order.Tick{})
+			armed = time.Time{}
 		case <-l.c.stop:
-			l.takeTurn()
 			l.end()
-			l.turn.mu.Unlock()
 			return
 		}
-		full = l.endTurn()
+		l.submit()
+		l.wakeWriters()
+		if d := earlier(l.core.Deadline(), l.order.Deadline()); !d.Equal(armed) {
+			armed = d
+			if d.IsZero() {
+				timer.Stop()
+			} else {
+				timer.Reset(max(time.Until(d), 0))
+			}
+		}
 	}
 }
 
@@ -150,7 +160,6 @@ func (l *loop) batch(b *batch) {
 	if b.ended {
 		l.ended(s, b.cause)
 	}
-	s.behind.Add(-1)
 	b.free()
 }
 
@@ -271,7 +280,7 @@ func (l *loop) submit() {
 // end takes the cohort down: what was posted still reaches the core, then every
 // stream is reset and every waiter told.
 func (l *loop) end() {
-	l.turn.over = true
+	l.now = time.Now()
 	l.c.box.close()
 	l.runTasks()
 	if l.job != nil {

@@ -106,22 +106,16 @@ func (r *reading) open() *batch {
 }
 
 // flush hands the batch to the loop and waits for it: so a peer that sends
-// faster than the loop works is held back by its own stream. A lone frame that finds
-// the loop idle is worked on here, unless an earlier batch of this stream is still
-// on its way.
+// faster than the loop works is held back by its own stream.
 func (r *reading) flush() {
 	b := r.b
 	if b == nil || b.n == 0 && !b.ended {
 		return
 	}
 	r.b = nil
-	c := r.s.c
-	if r.s.behind.Add(1) == 1 && c.loop.lone(b) {
-		return
-	}
 	select {
-	case c.frames <- b:
-	case <-c.done:
+	case r.s.c.frames <- b:
+	case <-r.s.c.done:
 		b.free()
 	}
 }

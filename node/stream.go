@@ -58,8 +58,7 @@ type stream struct {
 	in      *wire.Reader
 	out     queue
 	stats   traffic
-	behind  atomic.Int32 // batches of its reader that the loop has not done with
-	refused atomic.Bool  // ends when the other end closes
+	refused atomic.Bool // ends when the other end closes
 
 	deadline time.Time     // of writes; the writer's
 	half     chan struct{} // closed by the reader: the child has closed its half
