@@ -192,7 +192,7 @@ func (c *Cohort) streamEnded(now time.Time, ev StreamEnded, out []Action) []Acti
 			c.avoidPeer(now, p.peer)
 		}
 		c.counters[CountHeals]++
-		return c.forgetParent(now, ev.Stream, out)
+		return c.forgetParent(now, ev.Stream, ev.Cause == CauseMute, out)
 	}
 	if _, ok := c.childIndex(ev.Stream); ok {
 		return c.forgetChild(now, ev.Stream, out)
@@ -201,8 +201,9 @@ func (c *Cohort) streamEnded(now time.Time, ev StreamEnded, out []Action) []Acti
 	return out
 }
 
-// forgetParent removes a parent whose stream is over, and looks for another.
-func (c *Cohort) forgetParent(now time.Time, stream StreamID, out []Action) []Action {
+// forgetParent removes a parent whose stream is over, and looks for another. Mute is
+// for parentLost.
+func (c *Cohort) forgetParent(now time.Time, stream StreamID, mute bool, out []Action) []Action {
 	i := slices.IndexFunc(c.parents, func(p parent) bool { return p.stream == stream })
 	peer := c.parents[i].peer
 	c.parents = slices.Delete(c.parents, i, i+1)
@@ -210,7 +211,7 @@ func (c *Cohort) forgetParent(now time.Time, stream StreamID, out []Action) []Ac
 	c.rerank()
 	out = append(out, Action{Kind: ActReport, Report: &Report{Kind: ReportDetached, Peer: peer, Parents: len(c.parents)}})
 	c.shed(now) // what was superfluous beside it may be needed again
-	return c.parentLost(now, peer, out)
+	return c.parentLost(now, peer, mute, out)
 }
 
 // forgetChild removes a child whose stream is over.

@@ -79,6 +79,7 @@ type Timing struct {
 	ProbeWaitMax time.Duration // [4 s]
 	PlainWait    time.Duration // wait for a foreign child's answer [300 ms]
 	Grace        time.Duration // wait after the second candidate [60 ms]
+	HealSpread   time.Duration // a node that lost a parent and has another searches after a random part of it [100 ms]
 	HealWait     time.Duration // first wait after an empty round at a parent, doubling [500 ms]
 	HealWaitMax  time.Duration // [16 s]
 	EntryWait    time.Duration // first back-off after an entry point's refusal, doubling, full jitter [1 s]
@@ -99,6 +100,7 @@ func (t Timing) check() error {
 		{"ProbeWaitMax", t.ProbeWaitMax},
 		{"PlainWait", t.PlainWait},
 		{"Grace", t.Grace},
+		{"HealSpread", t.HealSpread},
 		{"HealWait", t.HealWait},
 		{"HealWaitMax", t.HealWaitMax},
 		{"EntryWait", t.EntryWait},
@@ -126,6 +128,7 @@ func (t Timing) withDefaults() Timing {
 	orDefault(&t.ProbeWaitMax, 4*time.Second)
 	orDefault(&t.PlainWait, 300*time.Millisecond)
 	orDefault(&t.Grace, 60*time.Millisecond)
+	orDefault(&t.HealSpread, 100*time.Millisecond)
 	orDefault(&t.HealWait, 500*time.Millisecond)
 	orDefault(&t.HealWaitMax, 16*time.Second)
 	orDefault(&t.EntryWait, time.Second)

@@ -37,6 +37,7 @@ func TestConfigErrors(t *testing.T) {
 		"Publishing: -4 is negative":            func(c *tree.Config) { c.Publishing = -4 },
 		"Budget: 65, at most 64":                func(c *tree.Config) { c.ProbeBudget = 65 },
 		"WaitMax: 5s, at most 4s":               func(c *tree.Config) { c.Timing.ProbeWaitMax = 5 * time.Second },
+		"Timing.HealSpread: -1ns is negative":   func(c *tree.Config) { c.Timing.HealSpread = -1 },
 		"Timing.HealWait: -1s is negative":      func(c *tree.Config) { c.Timing.HealWait = -time.Second },
 		"Timing.ReceiptWait: -1ns is negative":  func(c *tree.Config) { c.Timing.ReceiptWait = -1 },
 		"Timing.EntryWaitMax: -1ns is negative": func(c *tree.Config) { c.Timing.EntryWaitMax = -1 },

@@ -346,5 +346,5 @@ func (c *Cohort) forged(now time.Time, stream StreamID, peer wire.Overlay, up bo
 		return out
 	}
 	out = append(out, Action{Kind: ActEnd, Stream: stream, Code: EndReset})
-	return c.forgetParent(now, stream, out)
+	return c.forgetParent(now, stream, false, out)
 }

@@ -69,7 +69,7 @@ func (c *Cohort) leaveDue(now time.Time, out []Action) []Action {
 	for len(c.parents) > 0 {
 		stream := c.parents[0].stream
 		out = append(out, Action{Kind: ActEnd, Stream: stream, Code: EndDone})
-		out = c.forgetParent(now, stream, out)
+		out = c.forgetParent(now, stream, false, out)
 	}
 	return append(out, Action{Kind: ActReport, Report: &Report{Kind: ReportLeft}})
 }

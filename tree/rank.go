@@ -100,7 +100,7 @@ func (c *Cohort) dropShed(now time.Time, out []Action) []Action {
 		}
 		stream := p.stream
 		out = append(out, Action{Kind: ActEnd, Stream: stream, Code: EndDone})
-		out = c.forgetParent(now, stream, out)
+		out = c.forgetParent(now, stream, false, out)
 	}
 	return out
 }

@@ -112,6 +112,11 @@ func newScript(b *strings.Builder, words []string) (*script, error) {
 		return nil, err
 	}
 	cfg.Rand = rand.New(rand.NewPCG(1, 2))
+	return scriptOf(b, cfg, spec)
+}
+
+// scriptOf is a script about a core of that configuration.
+func scriptOf(b *strings.Builder, cfg tree.Config, spec *wire.Spec) (*script, error) {
 	core, err := tree.New(cfg)
 	if err != nil {
 		return nil, err

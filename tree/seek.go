@@ -368,9 +368,13 @@ func (c *Cohort) chance(d time.Duration) time.Duration {
 	return time.Duration(c.rng.Int64N(int64(d)) + 1)
 }
 
-// parentLost begins to look for another parent at once, unless a search is
-// under way or planned answers to come will do.
-func (c *Cohort) parentLost(now time.Time, peer wire.Overlay, out []Action) []Action {
+// parentLost plans the search for another parent, unless one is under way whose
+// answers to come will do. With no parent left, or with none that feeds for sure,
+// it begins at once. Otherwise the others go first: when a relay ends all its
+// children are to search at the same moment, and those that still have a parent
+// miss nothing meanwhile (PROTOCOL §5 Two parents). Mute says that this one was let
+// go because nothing came from any of them.
+func (c *Cohort) parentLost(now time.Time, peer wire.Overlay, mute bool, out []Action) []Action {
 	s := &c.seek
 	s.rounds = 0
 	if len(c.parents) == 0 {
@@ -384,10 +388,19 @@ func (c *Cohort) parentLost(now time.Time, peer wire.Overlay, out []Action) []Ac
 		if s.originEntry || s.origin != peer || slices.ContainsFunc(s.dials, func(d dialling) bool { return d.named }) {
 			return out
 		}
-		for _, d := range s.dials {
-			out = append(out, Action{Kind: ActCancel, Dial: &Dial{ID: d.id, Peer: d.peer}})
-		}
-		s.dials = nil
+		out = c.giveUp(out)
 	}
-	return c.round(now, out)
+	if mute || c.wantedParents() == 0 {
+		return c.round(now, out)
+	}
+	c.planWithin(now, c.cfg.Timing.HealSpread)
+	return out
+}
+
+// planWithin has the next round begin after a random part of d. One that is planned
+// for then already stays as it is, so that losses in a row postpone nothing.
+func (c *Cohort) planWithin(now time.Time, d time.Duration) {
+	if s := &c.seek; s.at.IsZero() || s.at.After(now.Add(d)) {
+		s.at = now.Add(c.chance(d))
+	}
 }

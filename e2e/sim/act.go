@@ -136,8 +136,12 @@ func (w *world) report(i int32, r *tree.Report) bool {
 			n.attached = true
 			w.stats.attached(w, n)
 		}
+		w.stats.lit(w, n)
 	case tree.ReportDetached:
 		n.parents = slices.DeleteFunc(n.parents, func(l link) bool { return l.peer == peer })
+		if len(n.parents) == 0 && n.state == stateLive {
+			n.darkAt = w.now
+		}
 		if len(n.parents) == 0 && w.cfg.Entry == EntryRandom {
 			w.planDiscover(i)
 		}

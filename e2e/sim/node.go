@@ -72,6 +72,7 @@ type times struct {
 	wake     int64 // when its next tick is planned
 	joinAt   int64
 	lostAt   int64 // when it noticed that it lacks a parent, until it is healed or given up
+	darkAt   int64 // when it lost its last parent, until it has one again
 	discover int64 // no new entry points before this
 }
 

@@ -83,6 +83,10 @@ type Detail struct {
 	FarMax  int
 	// AttachRTT is from a join to its first parent.
 	AttachRTT Share3
+	// DarkRTT is from the loss of a node's last parent until it has one again, Darks
+	// the number of times that it came about, and Heals that of HealRTT's healings.
+	DarkRTT      Share3
+	Darks, Heals int
 	// Frames by kind, and subscribes, over the whole run.
 	Probes, Answers, Chunks, Subscribes int
 	// Repeated are second copies that came in, Late deliveries that took longer

@@ -128,6 +128,7 @@ func (w *world) result() Result {
 	r.Detail = Detail{
 		Truncated: w.stop, Rests: s.rests, Violations: s.words, Unsettled: w.unsettled,
 		FarMean: float64(l.far) / count, FarMax: l.farMax, AttachRTT: share3(s.attachTimes),
+		DarkRTT: share3(s.dark), Darks: len(s.dark), Heals: len(s.healing),
 		Probes: s.probes, Answers: s.answers, Chunks: s.chunks, Subscribes: s.subscribes,
 		Repeated: max(0, int(w.copies)-s.delivered), Late: s.late, MissingMax: s.missingMax, Exempt: l.exempt,
 		ExemptIslands: s.exemptIslands, ExemptRings: s.exemptRings,

@@ -82,6 +82,25 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestBereftFirst kills many nodes at one moment where round trips are short beside
+// the wait of those that still have a parent: who has none left is fed again before
+// most of the others search at all.
+func TestBereftFirst(t *testing.T) {
+	const seeds = 20
+	var darks, dark, heal float64 // medians, in round trips, weighted
+	for seed := range uint64(seeds) {
+		r := run(t, sim.Config{Nodes: 300, Capacity: 8, Burst: 0.125, RTTMedian: 2 * time.Millisecond, Silent: -1, Seed: seed})
+		n := float64(r.Detail.Darks)
+		darks, dark, heal = darks+n, dark+n*r.Detail.DarkRTT.P50, heal+r.HealRTT.P50/seeds
+		if r.HealFailed != 0 || r.Dominated != 0 || r.Islands != 0 || r.DualParentedShare != 1 {
+			t.Errorf("seed %d: %+v", seed, r)
+		}
+	}
+	if dark /= darks; !(dark > 0 && dark < heal/2) { // NaN when nobody lost all
+		t.Errorf("%v nodes had no parent for %.1f round trips, all healings took %.1f", darks, dark, heal)
+	}
+}
+
 // TestSameSeed plays runs twice: the traces are equal, and those of another seed not.
 func TestSameSeed(t *testing.T) {
 	for _, cfg := range []sim.Config{

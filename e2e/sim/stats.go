@@ -13,7 +13,7 @@ type stats struct {
 	restStats
 	failures, leaves            int
 	healFailed                  int
-	healing                     []float32 // median round trips
+	healing, dark               []float32 // median round trips
 	probes, answers, subscribes int
 	violations                  int
 	words                       []string
@@ -62,6 +62,14 @@ func (s *stats) joined(w *world, n *node) {
 		s.joinSubs += int(n.subs)
 	}
 	n.visits = nil
+}
+
+// lit notes that a node that had lost all its parents has one again.
+func (s *stats) lit(w *world, n *node) {
+	if n.darkAt != 0 {
+		s.dark = append(s.dark, w.rtts(w.now-n.darkAt))
+		n.darkAt = 0
+	}
 }
 
 func (s *stats) healed(w *world, n *node) {
