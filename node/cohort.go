@@ -50,10 +50,9 @@ type Cohort struct {
 	checks checkList
 	wg     sync.WaitGroup // loop, readers, writers, dials
 
-	halt sync.Once
-	stop chan struct{} // closed: the loop is to end
-	done chan struct{} // closed: the loop has ended, last is set
-	last struct {
+	halted atomic.Bool   // the loop is to end
+	done   chan struct{} // closed: the loop has ended, last is set
+	last   struct {
 		view     tree.View
 		counters tree.Counters
 	}
@@ -100,7 +99,7 @@ func (n *Node) newCohort(cfg tree.Config, by opened, report func(tree.Report)) (
 	c := &Cohort{
 		n: n, topic: cfg.Topic, open: by, log: n.log.With("topic", cfg.Topic.String()),
 		frames: make(chan *batch, frameBatches), box: newMailbox(),
-		stop: make(chan struct{}), done: make(chan struct{}),
+		done:       make(chan struct{}),
 		publishing: publishing{slots: make(chan struct{}, n.cfg.Limits.Publishing)},
 		watching:   watching{onReport: report},
 		leaving:    leaving{left: make(chan struct{})},
@@ -135,7 +134,8 @@ func (c *Cohort) start() {
 
 // shut ends all that runs for the cohort and waits for it.
 func (c *Cohort) shut() {
-	c.halt.Do(func() { close(c.stop) })
+	c.halted.Store(true)
+	c.box.signal()
 	c.wg.Wait()
 	for {
 		select {

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"treecast/node/retain/order"
@@ -45,9 +46,14 @@ type loop struct {
 	tasks  []func()
 }
 
-// run is the goroutine. It ends after Cohort.stop.
+// run is the goroutine. It ends after Cohort.shut. The mailbox wakes it for all but
+// frames, as each channel more that is waited for costs something with every wake.
 func (l *loop) run() {
-	timer := time.NewTimer(time.Hour)
+	var due atomic.Bool // the timer has fired
+	timer := time.AfterFunc(time.Hour, func() {
+		due.Store(true)
+		l.c.box.signal()
+	})
 	defer timer.Stop()
 	var armed time.Time
 	for {
@@ -60,17 +66,18 @@ func (l *loop) run() {
 			l.now = time.Now()
 			l.batch(b)
 		case <-l.c.box.wake:
+			if l.c.halted.Load() {
+				l.end()
+				return
+			}
 			l.now = time.Now()
 			l.verdicts()
 			l.runTasks()
-		case <-timer.C:
-			l.now = time.Now()
-			l.step(tree.Tick{})
-			l.inOrder(order.Tick{})
-			armed = time.Time{}
-		case <-l.c.stop:
-			l.end()
-			return
+			if due.Swap(false) {
+				l.step(tree.Tick{})
+				l.inOrder(order.Tick{})
+				armed = time.Time{}
+			}
 		}
 		l.submit()
 		l.wakeWriters()

@@ -113,9 +113,15 @@ func (r *reading) flush() {
 		return
 	}
 	r.b = nil
+	c := r.s.c
 	select {
-	case r.s.c.frames <- b:
-	case <-r.s.c.done:
+	case c.frames <- b: // as a rule; to wait for one of two channels costs more
+		return
+	default:
+	}
+	select {
+	case c.frames <- b:
+	case <-c.done:
 		b.free()
 	}
 }
@@ -150,6 +156,7 @@ const halfClosedPoll = time.Second
 // that comes later: then the writer finds out.
 func (s *stream) halfClosed() tree.EndCause {
 	close(s.half)
+	s.out.signal()
 	tick := time.NewTicker(halfClosedPoll)
 	defer tick.Stop()
 	var one [1]byte

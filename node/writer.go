@@ -18,7 +18,8 @@ const writeBytes = wire.SlabBytes
 // as most streams are idle most of the time.
 var joinBuffers = sync.Pool{New: func() any { return new([writeBytes]byte) }}
 
-// write is the goroutine that writes the stream.
+// write is the goroutine that writes the stream. Its queue wakes it for all that
+// concerns it: frames, the end of the stream, and that the child has closed its half.
 func (s *stream) write() {
 	var batch []parcel
 	var poll <-chan time.Time // set once the child has closed its half
@@ -50,20 +51,30 @@ func (s *stream) write() {
 			s.linger()
 			return
 		}
+		if poll == nil {
+			<-s.out.wake // alone, as to wait for one of several costs more
+		} else {
+			select {
+			case <-s.out.wake:
+			case <-poll:
+				if err := s.probe(); err != nil {
+					s.writeFailed(err)
+					return
+				}
+			}
+		}
 		select {
-		case <-s.out.wake:
+		case <-s.done:
+			return
+		default:
+		}
+		select {
 		case <-half:
 			half = nil
 			tick := time.NewTicker(halfClosedPoll)
 			defer tick.Stop()
 			poll = tick.C
-		case <-poll:
-			if err := s.probe(); err != nil {
-				s.writeFailed(err)
-				return
-			}
-		case <-s.done:
-			return
+		default:
 		}
 	}
 }

@@ -31,11 +31,8 @@ func NewSlab() *Slab {
 	return s
 }
 
-// Used is how many bytes are filled. It is the owner's to call, as Lay is.
-func (s *Slab) Used() int { return s.used }
-
-// Lay copies a frame behind those that are there. The piece has a reference of its
-// own, which is the caller's. False: there is no room for it.
+// Lay copies a frame behind those that are there; it is the owner's to call. The piece
+// has a reference of its own, which is the caller's. False: there is no room for it.
 func (s *Slab) Lay(frame []byte) (Piece, bool) {
 	if len(frame) > len(s.mem)-s.used {
 		return Piece{}, false

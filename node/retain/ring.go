@@ -35,13 +35,14 @@ type Ring struct {
 	slabs []slab // oldest first; the last one is being filled
 	base  uint64 // number of the first slab
 	spare []entry
-	bytes int // of the slabs, used
+	bytes int // of all slabs
 	feeds map[wire.Owner]map[uint64]place
 }
 
 // A slab is one of a ring's: frames, one behind the other, of which some are kept.
 type slab struct {
 	mem     *wire.Slab
+	bytes   int // that are used
 	newest  time.Time
 	entries []entry
 }
@@ -84,17 +85,18 @@ func NewRing(cfg RingConfig) (*Ring, error) {
 func (r *Ring) Lay(frame []byte) wire.Piece {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.bytes += len(frame)
 	if n := len(r.slabs); n > 0 {
-		if p, ok := r.slabs[n-1].mem.Lay(frame); ok {
-			r.bytes += p.Len()
+		s := &r.slabs[n-1]
+		if p, ok := s.mem.Lay(frame); ok {
+			s.bytes += len(frame)
 			return p
 		}
 	}
-	s := slab{mem: wire.NewSlab(), entries: r.spare}
+	s := slab{mem: wire.NewSlab(), bytes: len(frame), entries: r.spare}
 	r.spare = nil
 	r.slabs = append(r.slabs, s)
 	p, _ := s.mem.Lay(frame) // no frame is as long as a slab
-	r.bytes += p.Len()
 	return p
 }
 
@@ -130,7 +132,7 @@ func (r *Ring) Add(now time.Time, owner wire.Owner, index uint64, p wire.Piece, 
 func (r *Ring) trim(now time.Time, most int) {
 	for len(r.slabs) > 1 {
 		s := &r.slabs[0]
-		left := r.bytes - s.mem.Used()
+		left := r.bytes - s.bytes
 		if r.bytes <= most && (left < r.cfg.Min || now.Sub(s.newest) <= r.cfg.Span) {
 			return
 		}
