@@ -39,6 +39,7 @@ type loop struct {
 
 	levels []*stream     // whose queue crossed a level in the actions under way
 	pushed []*stream     // whose writers are to be woken
+	lone   bool          // the actions under way are of a chunk that was checked alone
 	out    []tree.Action // scratch of step
 	frame  tree.Frame
 	result tree.Verified
@@ -116,9 +117,12 @@ func (l *loop) step(ev tree.Event) {
 }
 
 // push notes that a stream's queue has something new. Its writer is woken when the
-// loop has done all it has to do, so that it finds as much as there is.
+// loop has done all it has to do, so that it finds as much as there is; but at once
+// for a lone chunk, which is to go on before this node looks at it.
 func (l *loop) push(s *stream) {
-	if !s.pushed {
+	if l.lone {
+		s.out.signal()
+	} else if !s.pushed {
 		s.pushed = true
 		l.pushed = append(l.pushed, s)
 	}
@@ -279,7 +283,9 @@ func (l *loop) submit() {
 			return
 		}
 		l.c.n.verifier.check(j, l.alone[:])
+		l.lone = true
 		l.checked(j)
+		l.lone = false
 		l.answersJudged()
 	}
 }
