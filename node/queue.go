@@ -87,8 +87,8 @@ const (
 )
 
 // A queue holds the frames that wait for one stream's writer. The loop pushes
-// and never waits, and signals once it has pushed all that it has; the writer takes. Control frames go first and have their own
-// bound (PROTOCOL §2, §5 Slow child).
+// and never waits, and signals when the writer is to look; the writer takes. Control
+// frames go first and have their own bound (PROTOCOL §2, §5 Slow child).
 type queue struct {
 	maxFrames, maxControl int
 	maxBytes              int64
@@ -114,45 +114,40 @@ func newQueue(l *Limits) queue {
 // push takes over one reference to a chunk's frame and tells how full the queue
 // is now. A frame without room is released, and so is all that follows it.
 func (q *queue) push(b *wire.Buf) tree.QueueLevel {
-	return q.pushParcel(parcel{buf: b, frames: 1})
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.admit(len(b.Frame())) {
+		q.data.push(parcel{buf: b, frames: 1})
+	} else {
+		b.Release()
+	}
+	return q.level()
 }
 
 // pushPiece is push of a frame that lies in a slab. The reference stays the caller's.
 func (q *queue) pushPiece(p wire.Piece) tree.QueueLevel {
 	q.mu.Lock()
-	if q.room(p.Len()) && q.data.n > 0 && q.data.back().piece.Extend(p) {
+	defer q.mu.Unlock()
+	switch {
+	case !q.admit(p.Len()):
+	case q.data.n > 0 && q.data.back().piece.Extend(p):
 		q.data.back().frames++
-		return q.pushed(p.Len())
+	default:
+		q.data.push(parcel{piece: p.Retain(), frames: 1})
 	}
-	q.mu.Unlock()
-	return q.pushParcel(parcel{piece: p.Retain(), frames: 1})
+	return q.level()
 }
 
-func (q *queue) pushParcel(p parcel) tree.QueueLevel {
-	q.mu.Lock()
-	if !q.room(p.size()) {
+// admit counts a chunk's frame of so many bytes, if it may wait. It is called with mu
+// held.
+func (q *queue) admit(size int) bool {
+	if q.dead || q.full || q.frames >= q.maxFrames || q.bytes+int64(size) > q.maxBytes {
 		q.full = q.full || !q.dead
-		level := q.level()
-		q.mu.Unlock()
-		p.release()
-		return level
+		return false
 	}
-	q.data.push(p)
-	return q.pushed(p.size())
-}
-
-// room tells whether a chunk's frame of so many bytes may wait. It is called with mu held.
-func (q *queue) room(size int) bool {
-	return !q.dead && !q.full && q.frames < q.maxFrames && q.bytes+int64(size) <= q.maxBytes
-}
-
-// pushed counts a frame that waits now. It is called with mu held, and lets it go.
-func (q *queue) pushed(size int) tree.QueueLevel {
 	q.frames++
 	q.bytes += int64(size)
-	level := q.level()
-	q.mu.Unlock()
-	return level
+	return true
 }
 
 // pushControl takes over one reference to a control frame. False says that it
