@@ -69,7 +69,11 @@ func (l *loop) forward(a *tree.Action) {
 		}
 		level = s.out.push(held.buf.Retain())
 	}
-	l.push(s)
+	if a.Luxury && l.c.n.cfg.Waits.Luxury > 0 {
+		l.hold(s, len(held.buf.Frame()))
+	} else {
+		l.push(s)
+	}
 	if level != s.told {
 		l.levels = append(l.levels, s)
 	}

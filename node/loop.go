@@ -15,6 +15,9 @@ import (
 // loop takes no further frames: so they wait in the transport instead.
 const maxAsked = 1024
 
+// heldBytes is how many bytes of frames that may wait are worth a write.
+const heldBytes = writeBytes / 2
+
 // A loop owns the core of one cohort. All its fields and methods belong to its
 // one goroutine; the rest of the node reaches it through the cohort's mailbox and,
 // for frames, the cohort's channel. It waits for nobody else.
@@ -39,6 +42,8 @@ type loop struct {
 
 	levels []*stream     // whose queue crossed a level in the actions under way
 	pushed []*stream     // whose writers are to be woken
+	held   []*stream     // whose writers are to be woken later, as more may come
+	until  time.Time     // then
 	lone   bool          // the actions under way are of a chunk that was checked alone
 	out    []tree.Action // scratch of step
 	frame  tree.Frame
@@ -74,6 +79,7 @@ func (l *loop) run() {
 			l.now = time.Now()
 			l.verdicts()
 			l.runTasks()
+			l.letGo()
 			if due.Swap(false) {
 				l.step(tree.Tick{})
 				l.inOrder(order.Tick{})
@@ -82,7 +88,7 @@ func (l *loop) run() {
 		}
 		l.submit()
 		l.wakeWriters()
-		if d := earlier(l.core.Deadline(), l.order.Deadline()); !d.Equal(armed) {
+		if d := earlier(earlier(l.core.Deadline(), l.order.Deadline()), l.until); !d.Equal(armed) {
 			armed = d
 			if d.IsZero() {
 				timer.Stop()
@@ -120,12 +126,45 @@ func (l *loop) step(ev tree.Event) {
 // loop has done all it has to do, so that it finds as much as there is; but at once
 // for a lone chunk, which is to go on before this node looks at it.
 func (l *loop) push(s *stream) {
+	s.waits = 0
 	if l.lone {
 		s.out.signal()
 	} else if !s.pushed {
 		s.pushed = true
 		l.pushed = append(l.pushed, s)
 	}
+}
+
+// hold is push of a frame that may wait for more: as many bytes as are worth a
+// write, or a while.
+func (l *loop) hold(s *stream, size int) {
+	if s.waits += size; s.waits >= heldBytes {
+		l.push(s)
+		return
+	}
+	if !s.held {
+		s.held = true
+		if len(l.held) == 0 {
+			l.until = l.now.Add(l.c.n.cfg.Waits.Luxury)
+		}
+		l.held = append(l.held, s)
+	}
+}
+
+// letGo has the frames written that have waited long enough.
+func (l *loop) letGo() {
+	if l.until.IsZero() || l.now.Before(l.until) {
+		return
+	}
+	l.until = time.Time{}
+	for i, s := range l.held {
+		s.held = false
+		if s.waits > 0 {
+			l.push(s)
+		}
+		l.held[i] = nil
+	}
+	l.held = l.held[:0]
 }
 
 func (l *loop) wakeWriters() {

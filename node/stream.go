@@ -73,6 +73,8 @@ type stream struct {
 type standing struct {
 	told   tree.QueueLevel // the level that the core knows of
 	pushed bool            // its writer is to be woken
+	held   bool            // it is in the loop's list of those whose frames wait for more
+	waits  int             // bytes of such frames
 	acked  bool            // an inbound stream's Ack was sent
 	gone   bool            // no event of it may reach the core any more
 	up     time.Time       // of a parent's: when a chunk last went up

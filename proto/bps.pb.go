@@ -465,6 +465,7 @@ type Subscribe struct {
 	Named         bool                   `protobuf:"varint,104,opt,name=named,proto3" json:"named,omitempty"` // the receiver was named as a candidate
 	Displace      bool                   `protobuf:"varint,105,opt,name=displace,proto3" json:"displace,omitempty"`
 	Version       uint32                 `protobuf:"varint,106,opt,name=version,proto3" json:"version,omitempty"` // 1: the sender knows these fields
+	Fed           bool                   `protobuf:"varint,107,opt,name=fed,proto3" json:"fed,omitempty"`         // the broker is a parent of the sender
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -560,6 +561,13 @@ func (x *Subscribe) GetVersion() uint32 {
 		return x.Version
 	}
 	return 0
+}
+
+func (x *Subscribe) GetFed() bool {
+	if x != nil {
+		return x.Fed
+	}
+	return false
 }
 
 // First frame as some clients send it, around one of the two; never written.
@@ -1342,7 +1350,7 @@ const file_bps_proto_rawDesc = "" +
 	"\x05proof\x18d \x01(\fR\x05proof\"W\n" +
 	"\x04Open\x12'\n" +
 	"\x06cohort\x18\x01 \x01(\v2\x0f.bps.CohortSpecR\x06cohort\x12&\n" +
-	"\x04auth\x18\x02 \x01(\v2\x12.bps.PublisherAuthR\x04auth\"\x83\x02\n" +
+	"\x04auth\x18\x02 \x01(\v2\x12.bps.PublisherAuthR\x04auth\"\x95\x02\n" +
 	"\tSubscribe\x12\x14\n" +
 	"\x05topic\x18\x01 \x01(\fR\x05topic\x12&\n" +
 	"\x04auth\x18\x02 \x01(\v2\x12.bps.PublisherAuthR\x04auth\x12\x17\n" +
@@ -1352,7 +1360,8 @@ const file_bps_proto_rawDesc = "" +
 	"\x05round\x18g \x01(\rR\x05round\x12\x14\n" +
 	"\x05named\x18h \x01(\bR\x05named\x12\x1a\n" +
 	"\bdisplace\x18i \x01(\bR\bdisplace\x12\x18\n" +
-	"\aversion\x18j \x01(\rR\aversionB\a\n" +
+	"\aversion\x18j \x01(\rR\aversion\x12\x10\n" +
+	"\x03fed\x18k \x01(\bR\x03fedB\a\n" +
 	"\x05_band\"a\n" +
 	"\x05Hello\x12\x1f\n" +
 	"\x04open\x18\x01 \x01(\v2\t.bps.OpenH\x00R\x04open\x12.\n" +

@@ -11,6 +11,8 @@ const (
 	// of Stream: an Ack or a control frame.
 	ActSend ActionKind = iota + 1
 	// ActForward queues the frame of Chunk, the very bytes that came in, on Stream.
+	// Luxury says that the broker feeds this child too, so that the frame may wait a
+	// while for more.
 	ActForward
 	// ActVerify asks for the full check of Chunk with the signed id ID, answered
 	// by Verified. The carriage in the frame may be a shorter form of ID.
@@ -127,6 +129,7 @@ type Action struct {
 	Receipt  Receipt
 	Hold     bool
 	HasIndex bool
+	Luxury   bool
 	Stream   StreamID
 	Chunk    ChunkID
 	Request  RequestID

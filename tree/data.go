@@ -288,7 +288,7 @@ func (c *Cohort) verified(now time.Time, ev *Verified, out []Action) []Action {
 		if ch.level == QueueLow {
 			ch.moved = now
 		}
-		out = append(out, Action{Kind: ActForward, Stream: ch.stream, Chunk: k.chunk})
+		out = append(out, Action{Kind: ActForward, Stream: ch.stream, Chunk: k.chunk, Luxury: ch.luxury})
 	}
 	out = append(out, Action{Kind: ActDeliver, Chunk: k.chunk, ID: k.id, Index: k.index, HasIndex: k.indexed})
 	if c.cfg.Broker {

@@ -45,6 +45,7 @@ type child struct {
 	childless bool
 	foreign   bool
 	needs     bool // it took its slot by displacing another: no luxury of its
+	luxury    bool // the broker feeds it: what it gets here may come later
 	since     time.Time
 	moved     time.Time // when a frame last went either way
 	rtt       time.Duration

@@ -169,6 +169,7 @@ func (s *script) subscribe(stream tree.StreamID, a *args) (tree.Event, error) {
 		sub.Displace = a.has("displace")
 		sub.Round = uint32(a.num("round"))
 	}
+	sub.Fed = a.has("fed")
 	if name := a.by["auth"]; name != "" {
 		sub.Auth = &wire.Auth{Owner: owner(name)}
 	}

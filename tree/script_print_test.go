@@ -42,7 +42,10 @@ func printAction(a *tree.Action) string {
 	case tree.ActSend:
 		return fmt.Sprintf("s%d send %s", a.Stream, printMessage(a.Body))
 	case tree.ActForward:
-		return fmt.Sprintf("s%d forward c%d", a.Stream, a.Chunk)
+		var w words
+		w.add("s%d forward c%d", a.Stream, a.Chunk)
+		w.addIf(a.Luxury, "luxury")
+		return w.String()
 	case tree.ActVerify:
 		return fmt.Sprintf("verify c%d", a.Chunk)
 	case tree.ActDeliver:
@@ -87,6 +90,7 @@ func printDial(d *tree.Dial) string {
 	w.addIf(s.Named, "named")
 	w.addIf(s.Displace, "displace")
 	w.addIf(s.Version != 1, "version=%d", s.Version)
+	w.addIf(s.Fed, "fed")
 	w.addIf(d.Entry, "entry")
 	for _, u := range d.Underlays {
 		w.add("at=%s", u)

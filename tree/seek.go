@@ -127,7 +127,7 @@ func (c *Cohort) dial(d dialling, underlays [][]byte, out []Action) []Action {
 	s.dials = append(s.dials, d)
 	sub := wire.Subscribe{
 		Topic: c.cfg.Topic, HasBand: true, Band: c.band, Relays: c.cfg.Capacity > 0,
-		Childless: len(c.children) == 0 && !c.fed(), Round: uint32(s.rounds), Named: d.named, Displace: d.moves, Version: 1,
+		Childless: len(c.children) == 0 && !c.fed(), Round: uint32(s.rounds), Named: d.named, Displace: d.moves, Version: 1, Fed: c.fed(),
 	}
 	if len(c.parents) == 0 && len(c.children) == 0 {
 		// Nobody is below or above: this node is as good as new, and says so, so

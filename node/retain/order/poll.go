@@ -12,12 +12,12 @@ const (
 	// pollWait is the wait between the rounds of a poll. After denseRounds, which is
 	// longer than a tree takes to mend, it grows by a quarter a round, and it doubles
 	// after a failure, up to maxPollWait.
-	pollWait    = 50 * time.Millisecond
-	denseRounds = 48
+	pollWait    = 40 * time.Millisecond
+	denseRounds = 60
 	maxPollWait = time.Second
 	// polls bounds the requests of one poll, and dryPolls the rounds in a row that
 	// bring nothing.
-	polls    = 72
+	polls    = 84
 	dryPolls = 3
 	// pollPatience is how long an entry point may take to answer, at first; it
 	// doubles after a failure up to maxPatience.

@@ -60,14 +60,14 @@ func TestPoll(t *testing.T) {
 	f.want("ask 0 10-73")
 	f.brings(8)
 	for !slices.Contains(f.log, "withheld 2") {
-		f.between(f.polled(time.Second), 37*time.Millisecond, 64*time.Millisecond)
+		f.between(f.polled(time.Second), 30*time.Millisecond, 51*time.Millisecond)
 		f.brings(5)
 	}
 	f.parents(true)
-	f.between(f.polled(time.Second), 37*time.Millisecond, 64*time.Millisecond)
+	f.between(f.polled(time.Second), 30*time.Millisecond, 51*time.Millisecond)
 	f.brings(5)
 	f.parents(true, root)
-	f.between(f.polled(time.Second), 37*time.Millisecond, 64*time.Millisecond)
+	f.between(f.polled(time.Second), 30*time.Millisecond, 51*time.Millisecond)
 	next := f.asks[len(f.asks)-1].Range.From
 	f.log = nil
 	f.arrive(root, next+1) // what lies between is missing, and asked for at once
@@ -82,13 +82,13 @@ func TestPollBound(t *testing.T) {
 	f := quieted(t)
 	n, begin := 0, f.now
 	for d := f.polled(5 * time.Second); d >= 0; d = f.polled(5 * time.Second) {
-		if n++; n < 48 && d > 64*time.Millisecond || d > 1300*time.Millisecond {
+		if n++; n < 60 && d > 51*time.Millisecond || d > 1300*time.Millisecond {
 			t.Fatalf("request %d after %v", n, d)
 		}
 		f.parents(true) // the mute ones are gone
 		f.brings(1)
 	}
-	if n != 72 || f.now.Sub(begin) > 40*time.Second {
+	if n != 84 || f.now.Sub(begin) > 40*time.Second {
 		t.Errorf("%d requests in %v", n, f.now.Sub(begin))
 	}
 	if d := f.o.Deadline(); !d.IsZero() {
@@ -118,7 +118,7 @@ func TestPollMore(t *testing.T) {
 		t.Errorf("asked for %v, want what follows 137", r)
 	}
 	f.brings(3)
-	f.between(f.polled(time.Second), 37*time.Millisecond, 64*time.Millisecond)
+	f.between(f.polled(time.Second), 30*time.Millisecond, 51*time.Millisecond)
 }
 
 // Entry points that do not answer in time are taken in turn, and less and less often.
@@ -143,7 +143,7 @@ func TestPollFails(t *testing.T) {
 		}
 		f.answer(len(f.asks)-1, nil)
 	}
-	if n != 72 {
+	if n != 84 {
 		t.Errorf("%d requests", n)
 	}
 }
@@ -160,7 +160,7 @@ func TestPollAnswersLate(t *testing.T) {
 	f.answer(late, missing(10, 73))
 	f.between(f.polled(time.Second), 0, 6*time.Millisecond)
 	f.brings(1)
-	f.between(f.polled(time.Second), 37*time.Millisecond, 64*time.Millisecond)
+	f.between(f.polled(time.Second), 30*time.Millisecond, 51*time.Millisecond)
 }
 
 // A parent that answers has nothing newer, and waits for the same chunks itself: it
@@ -182,7 +182,7 @@ func TestPollOutrunsParents(t *testing.T) {
 	f.brings(5)
 	f.step(order.Sent{From: right, Owner: alice, Index: 12})
 	f.log = nil
-	if d := f.polled(49 * time.Millisecond); d >= 0 {
+	if d := f.polled(39 * time.Millisecond); d >= 0 {
 		t.Errorf("asked again after %v", d)
 	}
 	f.want()
@@ -210,7 +210,7 @@ func TestPollFeeds(t *testing.T) {
 			t.Fatalf("then asked %v for %x, %v", a.To, a.Owner[:2], a.Range)
 		}
 		f.answer(len(f.asks)-1, missing(51, 114))
-		f.between(f.polled(time.Second), 37*time.Millisecond, 64*time.Millisecond)
+		f.between(f.polled(time.Second), 30*time.Millisecond, 51*time.Millisecond)
 	}
 }
 
@@ -226,7 +226,7 @@ func TestBereft(t *testing.T) {
 	f.parents(true)
 	f.between(f.polled(time.Second), 0, 6*time.Millisecond)
 	f.brings(2)
-	f.between(f.polled(time.Second), 37*time.Millisecond, 64*time.Millisecond)
+	f.between(f.polled(time.Second), 30*time.Millisecond, 51*time.Millisecond)
 }
 
 // When nothing flowed, or nobody is there to ask, nobody is asked.
@@ -255,7 +255,7 @@ func TestPollOfParents(t *testing.T) {
 	f.after(time.Second)
 	f.want("give up 1", "withheld 1", "give up 2", "withheld 2")
 	f.parents(true)
-	f.between(f.polled(time.Second), 0, 64*time.Millisecond)
+	f.between(f.polled(time.Second), 0, 51*time.Millisecond)
 }
 
 // New parents that send nothing of what a poll brings are asked like the old ones.
@@ -288,7 +288,7 @@ func TestGapOfTheBereft(t *testing.T) {
 	f.between(f.polled(time.Second), 0, 6*time.Millisecond)
 	f.brings(0) // be it the poll's request or the gap's that was first
 	if len(f.asks) == 1 {
-		f.between(f.polled(time.Second), 0, 64*time.Millisecond)
+		f.between(f.polled(time.Second), 0, 51*time.Millisecond)
 	}
 	for _, from := range []uint64{10, 12} {
 		if !slices.ContainsFunc(f.asks, func(a order.Action) bool { return a.To == nobody && a.Range.From == from }) {

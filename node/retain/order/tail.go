@@ -15,7 +15,7 @@ const (
 	// chunks came before, and maxSilence is how long it may get, however much their
 	// distances varied. Eight times the mean distance must be less, or no silence is
 	// asked about: it would say nothing.
-	minSilence = 50 * time.Millisecond
+	minSilence = 40 * time.Millisecond
 	maxSilence = 2 * time.Second
 	// fade is how fast the widest distance between chunks is forgotten: half of it in
 	// about two thirds of that time, but by one part in fadeChunks a chunk at most.
@@ -114,7 +114,7 @@ func (t *tail) last() time.Time { return t.times[(t.n-1)%steady] }
 func (t *tail) apart() time.Duration { return t.last().Sub(t.times[t.n%steady]) / (steady - 1) }
 
 // quiet is when the silence is to be asked about; zero: never. It is twice as
-// long as the widest distance between chunks lately, and 2½ times the mean.
+// long as the widest distance between chunks lately, and as the mean.
 func (t *tail) quiet() time.Time {
 	if t.n < steady || t.n == t.silent {
 		return time.Time{}
@@ -123,7 +123,7 @@ func (t *tail) quiet() time.Time {
 	if 8*apart > maxSilence {
 		return time.Time{} // too slow a pace to tell
 	}
-	at := t.last().Add(max(minSilence, apart*5/2, 2*t.spread))
+	at := t.last().Add(max(minSilence, 2*apart, 2*t.spread))
 	if free := t.owed.Add(-(questions - 1) * rest); at.Before(free) {
 		return free
 	}

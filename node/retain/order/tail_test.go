@@ -32,7 +32,7 @@ func quieted(t *testing.T) *feeds {
 	f.parents(true, left, right)
 	f.paced(0, 9, 20*time.Millisecond)
 	f.log = nil
-	f.after(49 * time.Millisecond)
+	f.after(39 * time.Millisecond)
 	f.want()
 	f.after(time.Millisecond)
 	f.want("ask 1 10-73", "ask 2 10-73")
@@ -92,7 +92,7 @@ func TestFarAway(t *testing.T) {
 	f.step(order.Sources{Parents: []order.Source{{Peer: left, RTT: 200 * time.Millisecond}, {Peer: right}}})
 	f.paced(0, 9, 20*time.Millisecond)
 	f.log = nil
-	f.after(50 * time.Millisecond)
+	f.after(40 * time.Millisecond)
 	f.want("ask 1 10-73", "ask 2 10-73")
 	f.after(1599 * time.Millisecond)
 	f.want()
@@ -163,9 +163,9 @@ func TestOnItsWay(t *testing.T) {
 	f := quieted(t)
 	f.recovered(10)
 	f.answer(0, &wire.RecoverEnd{Missing: ranges(11, 73)})
-	f.paced(11, 11, 50*time.Millisecond)
+	f.paced(11, 11, 40*time.Millisecond)
 	f.log = nil
-	f.after(49 * time.Millisecond)
+	f.after(39 * time.Millisecond)
 	f.want()
 	f.after(time.Millisecond) // another silence; the right one has yet to answer about this one
 	f.want("ask 1 12-75")
@@ -223,10 +223,10 @@ func TestSpread(t *testing.T) {
 	f := newFeeds(t, order.Config{})
 	f.parents(false, left)
 	f.paced(0, 9, 20*time.Millisecond)
-	f.paced(10, 10, 45*time.Millisecond) // not long enough to be asked about
+	f.paced(10, 10, 38*time.Millisecond) // not long enough to be asked about
 	f.paced(11, 12, 20*time.Millisecond)
 	f.log = nil
-	f.after(80 * time.Millisecond)
+	f.after(70 * time.Millisecond)
 	f.want()
 	f.after(10 * time.Millisecond)
 	f.want("ask 1 13-76")
