@@ -118,7 +118,7 @@ func (p *pair) Inside() (den, before Element) { return p.den, p.before }
 func (t *table) Entries() []Point { return t.entries }
 
 // Gather is the entries whose sum is a multiple of the table's point.
-func (t *table) Gather(k Scalar) []Point { return t.gather(nil, k) }
+func (t *table) Gather(k Scalar) []Point { return new(scratch).gather(nil, t.choose(nil, k)) }
 
 // Table is a key's.
 func (k *Key) Table() *Table { return k.table }

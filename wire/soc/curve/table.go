@@ -98,9 +98,15 @@ func invertAll(list []element) {
 	}
 }
 
-// gather appends the entries whose sum is k·P, at most one a window. Signs are as
+// A choice is an entry of a table, or its negative where the mask is set.
+type choice struct {
+	entry    *point
+	negative uint64
+}
+
+// choose appends the entries whose sum is k·P, at most one a window. Signs are as
 // good as random, so that they are followed without branches.
-func (t *table) gather(points []point, k scalar) []point {
+func (t *table) choose(list []choice, k scalar) []choice {
 	negative := mask(k.negateHigh())
 	width, size := uint(t.width), uint64(1)<<(t.width-1)
 	var carry uint64 // all bits or none
@@ -115,13 +121,28 @@ func (t *table) gather(points []point, k scalar) []point {
 		// missing to it.
 		carry = mask(digit > size)
 		digit = digit ^ carry + carry&(2*size+1)
-		if digit == 0 {
-			continue
+		if digit != 0 {
+			list = append(list, choice{&t.entries[uint64(i)*size+digit-1], carry ^ negative})
 		}
-		e := &t.entries[uint64(i)*size+digit-1]
-		points = append(points, *e)
-		points[len(points)-1].y.negateMasked(&e.y, carry^negative)
 	}
+	return list
+}
+
+// gather appends the chosen points. A lone check after a pause finds its tables in
+// no cache: so all entries are looked at before the first is needed, and the machine
+// waits for them together and not one after the other.
+func (s *scratch) gather(points []point, list []choice) []point {
+	var touch uint64
+	for i := range list {
+		touch ^= list[i].entry.x[0]
+	}
+	s.touched = touch
+	for i := range list {
+		c := &list[i]
+		points = append(points, *c.entry)
+		points[len(points)-1].y.negateMasked(&c.entry.y, c.negative)
+	}
+	clear(list) // it keeps no keys
 	return points
 }
 

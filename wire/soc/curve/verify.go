@@ -42,6 +42,8 @@ func Verify(checks []Check) {
 // scratch is what the check of a batch needs.
 type scratch struct {
 	points  []point             // the summands of all, which become sums
+	chosen  []choice            // of one check
+	touched uint64              // what makes gather's first look at them no idle one
 	pairs   []pair              // of one level
 	z       element             // of the scale that the points are in
 	shared  int                 // sharedInversion; tests take other numbers too
@@ -65,9 +67,10 @@ func (s *scratch) verify(checks []Check) {
 			k, first := &s.scalars[i], len(s.points)
 			digest.setBytes(&c.Digest)
 			u.mul(&digest, &k.s)
-			s.points = base.gather(s.points, u)
+			s.chosen = base.choose(s.chosen[:0], u)
 			u.mul(&k.r, &k.s)
-			s.points = c.Key.table.gather(s.points, u)
+			s.chosen = c.Key.table.choose(s.chosen, u)
+			s.points = s.gather(s.points, s.chosen)
 			for j := first; j < len(s.points); j++ {
 				at = append(at, int32(j))
 			}
