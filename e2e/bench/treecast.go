@@ -25,7 +25,8 @@ const settleLimit = 60 * time.Second
 // treeNet is our side: one cohort, its broker the publisher.
 type treeNet struct {
 	sent    traffic
-	members []*treeMember // the broker first
+	members []*treeMember  // the broker first
+	takers  []*meteredHost // subscribers that are no nodes, if there are any
 	pub     *node.Publisher
 	failed  atomic.Pointer[error]
 	books   atomic.Pointer[reader]
@@ -118,11 +119,17 @@ func newMemberOf(sent *traffic, cfg node.Config) (*treeMember, error) {
 }
 
 func (t *treeNet) listen(sub int, m *treeMember) {
-	m.cohort.Handle(func(msg node.Message) { // ends with the node
+	take := t.taking(sub)
+	m.cohort.Handle(func(msg node.Message) { take(msg.Payload) }) // ends with the node
+}
+
+// taking is what a subscriber does with a payload.
+func (t *treeNet) taking(sub int) func(payload []byte) {
+	return func(payload []byte) {
 		if r := t.books.Load(); r != nil {
-			r.take(sub, msg.Payload)
+			r.take(sub, payload)
 		}
-	})
+	}
 }
 
 // settle waits until all nodes have the parents they want, and no more: one that
@@ -140,7 +147,7 @@ func (t *treeNet) settle(ctx context.Context) error {
 
 func (t *treeNet) attach(r *reader)  { t.books.Store(r) }
 func (t *treeNet) traffic() *traffic { return &t.sent }
-func (t *treeNet) subscribers() int  { return len(t.members) - 1 }
+func (t *treeNet) subscribers() int  { return len(t.members) - 1 + len(t.takers) }
 
 func (t *treeNet) links() int {
 	hosts := make([]*meteredHost, len(t.members))
@@ -275,6 +282,9 @@ func (t *treeNet) close() error {
 		t.pub.Close()
 	}
 	var errs []error
+	for _, h := range t.takers {
+		errs = append(errs, h.Close())
+	}
 	for _, m := range slices.Backward(t.members) {
 		errs = append(errs, m.close())
 	}
