@@ -28,7 +28,7 @@ func expectGossip(n, degree int) time.Duration {
 
 // expect is about how long all rounds of a workload take.
 func (w *workload) expect(rounds int) time.Duration {
-	each := w.load.warm + w.load.measure
+	each := w.load.fill + w.load.warm + w.load.measure
 	d := expectTree(w.hosts) + each
 	for _, o := range w.opponents {
 		d += expectGossip(w.hosts, rivals[o].degree) + each

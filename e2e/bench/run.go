@@ -25,6 +25,9 @@ type load struct {
 	rate    float64 // messages a second; 0 = closed loop
 	objects bool    // messages are fragments of objects of payload bytes
 	window  int     // of a closed loop; 0 = window
+	// fill is the time of a closed loop of full chunks before all else: a slow pace
+	// would not fill in a run what nodes keep in memory, and pay for fresh pages.
+	fill    time.Duration
 	warm    time.Duration
 	measure time.Duration
 	faults  []fault
@@ -79,6 +82,11 @@ func (g *generator) send() error {
 
 // run puts a load on a network and measures it, the measured time under a profiler.
 func run(ctx context.Context, net side, w *load, p profiler) (f Figures, err error) {
+	if w.fill > 0 {
+		if _, err := run(ctx, net, &load{payload: 4096, measure: w.fill}, profiler{}); err != nil {
+			return nil, err
+		}
+	}
 	size := w.window
 	if size == 0 {
 		size = window

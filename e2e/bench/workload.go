@@ -19,6 +19,14 @@ type workload struct {
 // times are how long the parts of a run take.
 type times struct{ warm, measure time.Duration }
 
+const (
+	// fillTime is enough for 64 nodes to fill ringBytes each.
+	fillTime = 4 * time.Second
+	// forgetTime is more than the five heartbeats for which gossipsub speaks of what
+	// filled it.
+	forgetTime = 6 * time.Second
+)
+
 // workloads are those that are runs on networks, in order.
 func workloads(t times) (list []workload) {
 	closed := load{warm: t.warm, measure: t.measure}
@@ -27,7 +35,7 @@ func workloads(t times) (list []workload) {
 			l := closed
 			l.payload = size
 			list = append(list, workload{fmt.Sprintf("closed-%d-n%d", size, n), n, 2, l, closedOpponents(size, n)})
-			l.rate, l.measure = 20, max(t.measure, 10*time.Second)
+			l.rate, l.fill, l.warm, l.measure = 20, fillTime, max(t.warm, forgetTime), max(t.measure, 10*time.Second)
 			list = append(list, workload{fmt.Sprintf("rate-%d-n%d", size, n), n, 2, l, rateOpponents(size, n)})
 		}
 	}
@@ -39,7 +47,7 @@ func workloads(t times) (list []workload) {
 	l.payload, l.objects = 1<<20, true
 	list = append(list, workload{"closed-1MiB-n32", 32, 2, l, []string{"tuned", "whole"}})
 	for _, kind := range []string{"kill", "mute"} {
-		l := load{payload: 4096, rate: 50, warm: t.warm, measure: 24 * time.Second, faults: []fault{
+		l := load{payload: 4096, rate: 50, fill: fillTime, warm: max(t.warm, forgetTime), measure: 24 * time.Second, faults: []fault{
 			{after: 4 * time.Second, hosts: 1, mute: kind == "mute"},
 			{after: 14 * time.Second, hosts: 4, mute: kind == "mute"},
 		}}
