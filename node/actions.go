@@ -69,7 +69,7 @@ func (l *loop) forward(a *tree.Action) {
 		}
 		level = s.out.push(held.buf.Retain())
 	}
-	if a.Luxury && l.c.n.cfg.Waits.Luxury > 0 {
+	if a.Luxury && level == tree.QueueLow && l.c.n.cfg.Waits.Luxury > 0 {
 		l.hold(s, len(held.buf.Frame()))
 	} else {
 		l.push(s)

@@ -61,8 +61,8 @@ func TestLuxuryWaits(t *testing.T) {
 		}
 		index++
 	}
-	relayOf := func(wait time.Duration) *node.Node {
-		relay := start(t, node.Config{Waits: node.Waits{Luxury: wait}})
+	relayOf := func(wait time.Duration, frames int) *node.Node {
+		relay := start(t, node.Config{Waits: node.Waits{Luxury: wait}, Limits: node.Limits{QueueFrames: frames}})
 		attached(t, join(t, relay, n, spec.Topic, 8), 1)
 		return relay
 	}
@@ -74,7 +74,7 @@ func TestLuxuryWaits(t *testing.T) {
 		}
 	}
 
-	relay := relayOf(time.Hour)
+	relay := relayOf(time.Hour, 0)
 	h := rawPeer(t, relay)
 	_, fed := askAs(t, h, relay, spec.Topic, true)
 	_, plain := askAs(t, rawPeer(t, relay), relay, spec.Topic, false)
@@ -95,14 +95,21 @@ func TestLuxuryWaits(t *testing.T) {
 	publish(100)
 	has("without the broker nothing waits, nor what did", fed, full+3)
 
-	relay = relayOf(time.Millisecond)
+	relay = relayOf(time.Millisecond, 0)
 	_, fed = askAs(t, rawPeer(t, relay), relay, spec.Topic, true)
 	for i := range int64(3) {
 		publish(100)
 		has("it comes after a while", fed, i+1)
 	}
 
-	relay = relayOf(-1)
+	relay = relayOf(time.Hour, 8)
+	_, fed = askAs(t, rawPeer(t, relay), relay, spec.Topic, true)
+	for range 5 {
+		publish(100)
+	}
+	has("no queue gets over half full by waiting", fed, 5)
+
+	relay = relayOf(-1, 0)
 	_, fed = askAs(t, rawPeer(t, relay), relay, spec.Topic, true)
 	publish(100)
 	has("it comes at once", fed, 1)
