@@ -45,19 +45,13 @@ func closedClaims(n int) []claim {
 	}
 }
 
-// rateClaims are on 20 messages a second. What both sides pay for a message whatever
-// its size is most of a delivery's CPU time at 512 bytes, so that nothing is claimed
-// of that there.
 func rateClaims(size, n int) []claim {
 	w := fmt.Sprintf("rate-%d-n%d", size, n)
-	list := []claim{
+	return []claim{
 		{"p50 ratio", w, "tuned", ratioOf("p50"), false, 0.7},
 		{"p99 ratio", w, "tuned", ratioOf("p99"), false, 0.8},
+		{"CPU ratio", w, "tuned", ratioOf("cpu"), false, 0.45},
 	}
-	if size == 4096 {
-		list = append(list, claim{"CPU ratio", w, "tuned", ratioOf("cpu"), false, 0.45})
-	}
-	return list
 }
 
 // faultClaims are on hosts that are killed or fall silent.

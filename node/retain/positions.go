@@ -105,10 +105,10 @@ func OpenPositions(cfg PositionsConfig) (*Positions, error) {
 	if err := p.load(); err != nil {
 		return nil, err
 	}
-	for now := time.Now(); p.forgetUnused(now); {
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for now := time.Now(); p.forgetUnused(now); { // one name a call, until none is left
+	}
 	if err := p.rewrite(); err != nil {
 		return nil, err
 	}
