@@ -16,6 +16,10 @@ func (l *loop) act(a *tree.Action) {
 	switch a.Kind {
 	case tree.ActForward:
 		l.forward(a)
+	case tree.ActHurry:
+		if s := l.streams[a.Stream]; s != nil {
+			l.push(s)
+		}
 	case tree.ActVerify:
 		l.verify(a.Chunk, &a.ID)
 	case tree.ActRelease:
@@ -69,8 +73,8 @@ func (l *loop) forward(a *tree.Action) {
 		}
 		level = s.out.push(held.buf.Retain())
 	}
-	if a.Luxury && level == tree.QueueLow && l.c.n.cfg.Waits.Luxury > 0 {
-		l.hold(s, len(held.buf.Frame()))
+	if a.Wait > 0 && level == tree.QueueLow && l.c.n.cfg.Timing.Standby >= 0 {
+		l.hold(s, len(held.buf.Frame()), min(a.Wait, max(maxHeld, l.c.n.cfg.Timing.Standby)))
 	} else {
 		l.push(s)
 	}

@@ -128,7 +128,6 @@ type Waits struct {
 	Write     time.Duration // for one write to a peer, at most; half of it at least [30 s]
 	Ping      time.Duration // between pings to parents and children [5 s]
 	Dead      time.Duration // without a sign of life until the connection is closed [10 s]
-	Luxury    time.Duration // of a frame for more, to a child that the broker feeds too; negative: none [200 ms]
 	Idle      time.Duration // until an idle cohort opened by a peer is reclaimed [10 min]
 	Block     time.Duration // how long a forger is refused [10 min]
 }
@@ -174,7 +173,6 @@ func (cfg Config) withDefaults() (Config, error) {
 	orDefault(&w.Write, 30*time.Second)
 	orDefault(&w.Ping, 5*time.Second)
 	orDefault(&w.Dead, 10*time.Second)
-	orDefault(&w.Luxury, 200*time.Millisecond)
 	orDefault(&w.Idle, 10*time.Minute)
 	orDefault(&w.Block, 10*time.Minute)
 	for _, b := range []struct {

@@ -121,6 +121,8 @@ func (l *loop) inOrder(ev order.Event) {
 			l.ask(a)
 		case order.ActWithheld:
 			l.withheld(a.To)
+		case order.ActSilence:
+			l.silence = true
 		case order.ActGiveUp:
 			if cancel := l.asking[a.Request]; cancel != nil {
 				cancel()

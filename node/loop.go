@@ -15,8 +15,13 @@ import (
 // loop takes no further frames: so they wait in the transport instead.
 const maxAsked = 1024
 
-// heldBytes is how many bytes of frames that may wait are worth a write.
-const heldBytes = writeBytes / 2
+const (
+	// heldBytes is how many bytes of frames that may wait are worth a write.
+	heldBytes = writeBytes / 2
+	// maxHeld is how long a frame may wait at most, whatever the child says, where this
+	// node does not have its own parents wait longer.
+	maxHeld = time.Second
+)
 
 // A loop owns the core of one cohort. All its fields and methods belong to its
 // one goroutine; the rest of the node reaches it through the cohort's mailbox and,
@@ -79,14 +84,18 @@ func (l *loop) run() {
 			l.now = time.Now()
 			l.verdicts()
 			l.runTasks()
-			l.letGo()
 			if due.Swap(false) {
 				l.step(tree.Tick{})
 				l.inOrder(order.Tick{})
 				armed = time.Time{}
 			}
 		}
+		if l.silence {
+			l.silence = false
+			l.step(tree.Silence{})
+		}
 		l.submit()
+		l.letGo()
 		l.wakeWriters()
 		if d := earlier(earlier(l.core.Deadline(), l.order.Deadline()), l.until); !d.Equal(armed) {
 			armed = d
@@ -135,19 +144,21 @@ func (l *loop) push(s *stream) {
 	}
 }
 
-// hold is push of a frame that may wait for more: as many bytes as are worth a
-// write, or a while.
-func (l *loop) hold(s *stream, size int) {
+// hold is push of a frame that may wait for more: as many bytes as are worth a write,
+// or a while. What has waited for most of it goes with the next frame that comes, as to
+// wake for it alone costs more.
+func (l *loop) hold(s *stream, size int, wait time.Duration) {
 	if s.waits += size; s.waits >= heldBytes {
 		l.push(s)
 		return
 	}
 	if !s.held {
 		s.held = true
-		if len(l.held) == 0 {
-			l.until = l.now.Add(l.c.n.cfg.Waits.Luxury)
-		}
 		l.held = append(l.held, s)
+		l.until = earlier(l.until, l.now.Add(wait))
+	}
+	if l.until.Sub(l.now) <= wait/4 {
+		l.until = l.now
 	}
 }
 

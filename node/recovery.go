@@ -18,6 +18,7 @@ type recovery struct {
 	order   *order.Feeds
 	known   []wire.Head // from the store, and of own publishers
 	indexed bool        // a chunk with an index has come
+	silence bool        // no parent sends anything any more
 	regroup bool        // parents or spec changed in the actions under way
 
 	waiting     map[order.ChunkID]Message

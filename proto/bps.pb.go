@@ -465,7 +465,6 @@ type Subscribe struct {
 	Named         bool                   `protobuf:"varint,104,opt,name=named,proto3" json:"named,omitempty"` // the receiver was named as a candidate
 	Displace      bool                   `protobuf:"varint,105,opt,name=displace,proto3" json:"displace,omitempty"`
 	Version       uint32                 `protobuf:"varint,106,opt,name=version,proto3" json:"version,omitempty"` // 1: the sender knows these fields
-	Fed           bool                   `protobuf:"varint,107,opt,name=fed,proto3" json:"fed,omitempty"`         // the broker is a parent of the sender
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -561,13 +560,6 @@ func (x *Subscribe) GetVersion() uint32 {
 		return x.Version
 	}
 	return 0
-}
-
-func (x *Subscribe) GetFed() bool {
-	if x != nil {
-		return x.Fed
-	}
-	return false
 }
 
 // First frame as some clients send it, around one of the two; never written.
@@ -930,6 +922,7 @@ type Broadcast struct {
 	//	*Broadcast_Reparent
 	//	*Broadcast_Probe
 	//	*Broadcast_Found
+	//	*Broadcast_Standby
 	Frame         isBroadcast_Frame `protobuf_oneof:"frame"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1008,6 +1001,15 @@ func (x *Broadcast) GetFound() *Candidates {
 	return nil
 }
 
+func (x *Broadcast) GetStandby() *Standby {
+	if x != nil {
+		if x, ok := x.Frame.(*Broadcast_Standby); ok {
+			return x.Standby
+		}
+	}
+	return nil
+}
+
 type isBroadcast_Frame interface {
 	isBroadcast_Frame()
 }
@@ -1028,6 +1030,10 @@ type Broadcast_Found struct {
 	Found *Candidates `protobuf:"bytes,4,opt,name=found,proto3,oneof"`
 }
 
+type Broadcast_Standby struct {
+	Standby *Standby `protobuf:"bytes,100,opt,name=standby,proto3,oneof"`
+}
+
 func (*Broadcast_Soc) isBroadcast_Frame() {}
 
 func (*Broadcast_Reparent) isBroadcast_Frame() {}
@@ -1035,6 +1041,8 @@ func (*Broadcast_Reparent) isBroadcast_Frame() {}
 func (*Broadcast_Probe) isBroadcast_Frame() {}
 
 func (*Broadcast_Found) isBroadcast_Frame() {}
+
+func (*Broadcast_Standby) isBroadcast_Frame() {}
 
 // Asks a child to take another parent.
 type Reparent struct {
@@ -1089,6 +1097,51 @@ func (x *Reparent) GetReason() Reparent_Reason {
 	return Reparent_REASON_UNSPECIFIED
 }
 
+// Tells a parent how long it may keep chunks back, as another parent brings them first.
+type Standby struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	WaitMs        uint32                 `protobuf:"varint,1,opt,name=wait_ms,json=waitMs,proto3" json:"wait_ms,omitempty"` // 0: not at all
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Standby) Reset() {
+	*x = Standby{}
+	mi := &file_bps_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Standby) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Standby) ProtoMessage() {}
+
+func (x *Standby) ProtoReflect() protoreflect.Message {
+	mi := &file_bps_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Standby.ProtoReflect.Descriptor instead.
+func (*Standby) Descriptor() ([]byte, []int) {
+	return file_bps_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Standby) GetWaitMs() uint32 {
+	if x != nil {
+		return x.WaitMs
+	}
+	return 0
+}
+
 // Looks for free slots.
 type Probe struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1107,7 +1160,7 @@ type Probe struct {
 
 func (x *Probe) Reset() {
 	*x = Probe{}
-	mi := &file_bps_proto_msgTypes[11]
+	mi := &file_bps_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1119,7 +1172,7 @@ func (x *Probe) String() string {
 func (*Probe) ProtoMessage() {}
 
 func (x *Probe) ProtoReflect() protoreflect.Message {
-	mi := &file_bps_proto_msgTypes[11]
+	mi := &file_bps_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1132,7 +1185,7 @@ func (x *Probe) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Probe.ProtoReflect.Descriptor instead.
 func (*Probe) Descriptor() ([]byte, []int) {
-	return file_bps_proto_rawDescGZIP(), []int{11}
+	return file_bps_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Probe) GetDepth() uint32 {
@@ -1209,7 +1262,7 @@ type Candidates struct {
 
 func (x *Candidates) Reset() {
 	*x = Candidates{}
-	mi := &file_bps_proto_msgTypes[12]
+	mi := &file_bps_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1221,7 +1274,7 @@ func (x *Candidates) String() string {
 func (*Candidates) ProtoMessage() {}
 
 func (x *Candidates) ProtoReflect() protoreflect.Message {
-	mi := &file_bps_proto_msgTypes[12]
+	mi := &file_bps_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1234,7 +1287,7 @@ func (x *Candidates) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Candidates.ProtoReflect.Descriptor instead.
 func (*Candidates) Descriptor() ([]byte, []int) {
-	return file_bps_proto_rawDescGZIP(), []int{12}
+	return file_bps_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Candidates) GetCandidates() []*Candidate {
@@ -1265,7 +1318,7 @@ type Candidate struct {
 
 func (x *Candidate) Reset() {
 	*x = Candidate{}
-	mi := &file_bps_proto_msgTypes[13]
+	mi := &file_bps_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1277,7 +1330,7 @@ func (x *Candidate) String() string {
 func (*Candidate) ProtoMessage() {}
 
 func (x *Candidate) ProtoReflect() protoreflect.Message {
-	mi := &file_bps_proto_msgTypes[13]
+	mi := &file_bps_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1290,7 +1343,7 @@ func (x *Candidate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Candidate.ProtoReflect.Descriptor instead.
 func (*Candidate) Descriptor() ([]byte, []int) {
-	return file_bps_proto_rawDescGZIP(), []int{13}
+	return file_bps_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Candidate) GetAddr() []byte {
@@ -1350,7 +1403,7 @@ const file_bps_proto_rawDesc = "" +
 	"\x05proof\x18d \x01(\fR\x05proof\"W\n" +
 	"\x04Open\x12'\n" +
 	"\x06cohort\x18\x01 \x01(\v2\x0f.bps.CohortSpecR\x06cohort\x12&\n" +
-	"\x04auth\x18\x02 \x01(\v2\x12.bps.PublisherAuthR\x04auth\"\x95\x02\n" +
+	"\x04auth\x18\x02 \x01(\v2\x12.bps.PublisherAuthR\x04auth\"\x83\x02\n" +
 	"\tSubscribe\x12\x14\n" +
 	"\x05topic\x18\x01 \x01(\fR\x05topic\x12&\n" +
 	"\x04auth\x18\x02 \x01(\v2\x12.bps.PublisherAuthR\x04auth\x12\x17\n" +
@@ -1360,8 +1413,7 @@ const file_bps_proto_rawDesc = "" +
 	"\x05round\x18g \x01(\rR\x05round\x12\x14\n" +
 	"\x05named\x18h \x01(\bR\x05named\x12\x1a\n" +
 	"\bdisplace\x18i \x01(\bR\bdisplace\x12\x18\n" +
-	"\aversion\x18j \x01(\rR\aversion\x12\x10\n" +
-	"\x03fed\x18k \x01(\bR\x03fedB\a\n" +
+	"\aversion\x18j \x01(\rR\aversionB\a\n" +
 	"\x05_band\"a\n" +
 	"\x05Hello\x12\x1f\n" +
 	"\x04open\x18\x01 \x01(\v2\t.bps.OpenH\x00R\x04open\x12.\n" +
@@ -1389,13 +1441,14 @@ const file_bps_proto_rawDesc = "" +
 	"\x05index\x18d \x01(\x04H\x00R\x05index\x88\x01\x01B\b\n" +
 	"\x06_index\"%\n" +
 	"\aPublish\x12\x1a\n" +
-	"\x03soc\x18\x01 \x01(\v2\b.bps.SocR\x03soc\"\xb2\x01\n" +
+	"\x03soc\x18\x01 \x01(\v2\b.bps.SocR\x03soc\"\xdc\x01\n" +
 	"\tBroadcast\x12\x1c\n" +
 	"\x03soc\x18\x01 \x01(\v2\b.bps.SocH\x00R\x03soc\x12+\n" +
 	"\breparent\x18\x02 \x01(\v2\r.bps.ReparentH\x00R\breparent\x12\"\n" +
 	"\x05probe\x18\x03 \x01(\v2\n" +
 	".bps.ProbeH\x00R\x05probe\x12'\n" +
-	"\x05found\x18\x04 \x01(\v2\x0f.bps.CandidatesH\x00R\x05foundB\a\n" +
+	"\x05found\x18\x04 \x01(\v2\x0f.bps.CandidatesH\x00R\x05found\x12(\n" +
+	"\astandby\x18d \x01(\v2\f.bps.StandbyH\x00R\astandbyB\a\n" +
 	"\x05frameJ\x04\b\x05\x10\x10\"\x86\x01\n" +
 	"\bReparent\x12\x0e\n" +
 	"\x02to\x18\x01 \x01(\fR\x02to\x12,\n" +
@@ -1403,7 +1456,9 @@ const file_bps_proto_rawDesc = "" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x12\v\n" +
 	"\aLEAVING\x10\x01\x12\r\n" +
-	"\tDISPLACED\x10\x02\"\xdd\x01\n" +
+	"\tDISPLACED\x10\x02\"\"\n" +
+	"\aStandby\x12\x17\n" +
+	"\await_ms\x18\x01 \x01(\rR\x06waitMs\"\xdd\x01\n" +
 	"\x05Probe\x12\x14\n" +
 	"\x05depth\x18\x01 \x01(\rR\x05depth\x12\x0e\n" +
 	"\x02id\x18d \x01(\x04R\x02id\x12\x16\n" +
@@ -1464,7 +1519,7 @@ func file_bps_proto_rawDescGZIP() []byte {
 }
 
 var file_bps_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_bps_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_bps_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_bps_proto_goTypes = []any{
 	(TopicBinding)(0),     // 0: bps.TopicBinding
 	(PublisherRegime)(0),  // 1: bps.PublisherRegime
@@ -1481,9 +1536,10 @@ var file_bps_proto_goTypes = []any{
 	(*Publish)(nil),       // 12: bps.Publish
 	(*Broadcast)(nil),     // 13: bps.Broadcast
 	(*Reparent)(nil),      // 14: bps.Reparent
-	(*Probe)(nil),         // 15: bps.Probe
-	(*Candidates)(nil),    // 16: bps.Candidates
-	(*Candidate)(nil),     // 17: bps.Candidate
+	(*Standby)(nil),       // 15: bps.Standby
+	(*Probe)(nil),         // 16: bps.Probe
+	(*Candidates)(nil),    // 17: bps.Candidates
+	(*Candidate)(nil),     // 18: bps.Candidate
 }
 var file_bps_proto_depIdxs = []int32{
 	0,  // 0: bps.CohortSpec.binding:type_name -> bps.TopicBinding
@@ -1495,21 +1551,22 @@ var file_bps_proto_depIdxs = []int32{
 	7,  // 6: bps.Hello.subscribe:type_name -> bps.Subscribe
 	2,  // 7: bps.Ack.status:type_name -> bps.Status
 	4,  // 8: bps.Ack.cohort:type_name -> bps.CohortSpec
-	17, // 9: bps.Ack.candidates:type_name -> bps.Candidate
-	17, // 10: bps.Ack.candidates_later:type_name -> bps.Candidate
+	18, // 9: bps.Ack.candidates:type_name -> bps.Candidate
+	18, // 10: bps.Ack.candidates_later:type_name -> bps.Candidate
 	10, // 11: bps.Ack.heads:type_name -> bps.Head
 	11, // 12: bps.Publish.soc:type_name -> bps.Soc
 	11, // 13: bps.Broadcast.soc:type_name -> bps.Soc
 	14, // 14: bps.Broadcast.reparent:type_name -> bps.Reparent
-	15, // 15: bps.Broadcast.probe:type_name -> bps.Probe
-	16, // 16: bps.Broadcast.found:type_name -> bps.Candidates
-	3,  // 17: bps.Reparent.reason:type_name -> bps.Reparent.Reason
-	17, // 18: bps.Candidates.candidates:type_name -> bps.Candidate
-	19, // [19:19] is the sub-list for method output_type
-	19, // [19:19] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	16, // 15: bps.Broadcast.probe:type_name -> bps.Probe
+	17, // 16: bps.Broadcast.found:type_name -> bps.Candidates
+	15, // 17: bps.Broadcast.standby:type_name -> bps.Standby
+	3,  // 18: bps.Reparent.reason:type_name -> bps.Reparent.Reason
+	18, // 19: bps.Candidates.candidates:type_name -> bps.Candidate
+	20, // [20:20] is the sub-list for method output_type
+	20, // [20:20] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_bps_proto_init() }
@@ -1529,15 +1586,16 @@ func file_bps_proto_init() {
 		(*Broadcast_Reparent)(nil),
 		(*Broadcast_Probe)(nil),
 		(*Broadcast_Found)(nil),
+		(*Broadcast_Standby)(nil),
 	}
-	file_bps_proto_msgTypes[13].OneofWrappers = []any{}
+	file_bps_proto_msgTypes[14].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_bps_proto_rawDesc), len(file_bps_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   14,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -54,7 +54,7 @@ func (c *Cohort) subscribeIn(now time.Time, ev *SubscribeIn, out []Action) []Act
 		out = append(out, Action{Kind: ActEnd, Stream: stream, Code: EndReset})
 		out = c.forgetChild(now, stream, out)
 	} else if ch != nil && ev.Msg.Version != 0 { // it has more to say than when it came
-		ch.band, ch.childless, ch.luxury = ev.Msg.Band, ev.Msg.Childless, c.luxuryOf(ev.Msg)
+		ch.band, ch.childless = ev.Msg.Band, ev.Msg.Childless
 	}
 	if c.takes(&asker) {
 		return c.accept(now, ev.Stream, ev.Peer, ev.Msg, out)
@@ -110,18 +110,13 @@ func (c *Cohort) foreignChildren() (n int) {
 func (c *Cohort) accept(now time.Time, stream StreamID, peer wire.Overlay, sub *wire.Subscribe, out []Action) []Action {
 	ch := child{
 		stream: stream, peer: peer, band: sub.Band, relays: sub.Relays, childless: sub.Childless,
-		foreign: sub.Version == 0, needs: sub.Displace, luxury: c.luxuryOf(sub), since: now, moved: now,
+		foreign: sub.Version == 0, needs: sub.Displace, since: now, moved: now,
 	}
 	i, _ := c.childIndex(stream)
 	c.children = slices.Insert(c.children, i, ch)
 	c.forgetRounds(peer)
 	ack := wire.Ack{Status: wire.StatusOK, Spec: c.spec, HasBand: true, Band: c.band, Heads: c.data.heads()}
 	return append(out, Action{Kind: ActSend, Stream: stream, Body: ack.Append(nil)})
-}
-
-// luxuryOf says whether this node is a luxury of the sender's: the broker feeds it too.
-func (c *Cohort) luxuryOf(sub *wire.Subscribe) bool {
-	return sub.Fed && sub.Version != 0 && !c.cfg.Broker
 }
 
 // full answers FULL, with candidates if there are any.

@@ -1,6 +1,10 @@
 package tree
 
-import "treecast/wire"
+import (
+	"time"
+
+	"treecast/wire"
+)
 
 // ActionKind tells which fields of an [Action] count.
 type ActionKind uint8
@@ -11,9 +15,11 @@ const (
 	// of Stream: an Ack or a control frame.
 	ActSend ActionKind = iota + 1
 	// ActForward queues the frame of Chunk, the very bytes that came in, on Stream.
-	// Luxury says that the broker feeds this child too, so that the frame may wait a
-	// while for more.
+	// It may wait for more for as long as Wait says, as another parent feeds this
+	// child first.
 	ActForward
+	// ActHurry has all that waits for more on Stream sent.
+	ActHurry
 	// ActVerify asks for the full check of Chunk with the signed id ID, answered
 	// by Verified. The carriage in the frame may be a shorter form of ID.
 	ActVerify
@@ -129,7 +135,7 @@ type Action struct {
 	Receipt  Receipt
 	Hold     bool
 	HasIndex bool
-	Luxury   bool
+	Wait     time.Duration
 	Stream   StreamID
 	Chunk    ChunkID
 	Request  RequestID

@@ -43,9 +43,11 @@ type Cohort struct {
 
 	seek seek
 	slow slow
-	data data
-	pub  publishing
-	pace pace
+
+	standby standby
+	data    data
+	pub     publishing
+	pace    pace
 
 	probeActs []probe.Action // scratch
 	downLinks []probe.Link
@@ -100,6 +102,8 @@ func (c *Cohort) Step(now time.Time, ev Event, out []Action) []Action {
 		if c.spec != nil {
 			c.noteHeads(ev.Heads)
 		}
+	case Silence:
+		c.leadFailed(now)
 	case Join:
 		out = c.join(now, ev, out)
 	case RTT:
@@ -116,7 +120,7 @@ func (c *Cohort) Step(now time.Time, ev Event, out []Action) []Action {
 	default:
 		panic("tree: unknown event")
 	}
-	return out
+	return c.tellParents(out)
 }
 
 // due does what time alone brings about.
@@ -178,6 +182,12 @@ func (c *Cohort) frame(now time.Time, ev *Frame, out []Action) []Action {
 		} else {
 			out = c.reparented(now, p, &ev.Msg.Reparent, out)
 		}
+	case wire.KindStandby:
+		if p != nil {
+			c.counters[CountWrongDirection]++
+		} else {
+			out = c.stoodBy(ch, ev.Msg.Standby, out)
+		}
 	}
 	return out
 }
@@ -207,6 +217,7 @@ func (c *Cohort) forgetParent(now time.Time, stream StreamID, mute bool, out []A
 	i := slices.IndexFunc(c.parents, func(p parent) bool { return p.stream == stream })
 	peer := c.parents[i].peer
 	c.parents = slices.Delete(c.parents, i, i+1)
+	c.standby.stale = true
 	out = c.probesEnded(now, stream, out)
 	c.rerank()
 	out = append(out, Action{Kind: ActReport, Report: &Report{Kind: ReportDetached, Peer: peer, Parents: len(c.parents)}})

@@ -87,10 +87,11 @@ type Timing struct {
 	SlowBan      time.Duration // how long a slow child is answered FULL, doubling [30 s]
 	SlowBanMax   time.Duration // [10 min]
 	ReceiptWait  time.Duration // wait for a publication's receipt before it is sent again [5 s]
+	Standby      time.Duration // how long a parent may keep back what another brings first; negative: not at all [200 ms]
 	Overlap      time.Duration // how long a parent that is no longer wanted goes on feeding [2 s]
 }
 
-// check refuses negative waits: none of them can be off.
+// check refuses negative waits: none of them can be off, Standby aside.
 func (t Timing) check() error {
 	for _, w := range []struct {
 		name  string
@@ -136,6 +137,7 @@ func (t Timing) withDefaults() Timing {
 	orDefault(&t.SlowBan, 30*time.Second)
 	orDefault(&t.SlowBanMax, 10*time.Minute)
 	orDefault(&t.ReceiptWait, 5*time.Second)
+	orDefault(&t.Standby, 200*time.Millisecond)
 	orDefault(&t.Overlap, 2*time.Second)
 	return t
 }

@@ -37,6 +37,7 @@ const (
 	CountLag
 	CountSentUp
 	CountRecovered
+	CountLeadFailed
 	numCounters
 )
 
@@ -46,7 +47,7 @@ var counterNames = [numCounters]string{
 	"probe_rate", "probe_hops", "found_unasked", "joins_bound", "refused_full",
 	"refused_rejected", "refused_unknown", "refused_slow", "slow", "heals", "rank_refused",
 	"spec_conflict", "ring_averted", "reparents", "reparent_ignored", "displaced", "lag", "sent_up",
-	"recovered",
+	"recovered", "lead_failed",
 }
 
 // String is the counter's name, fit for a metric's label.

@@ -102,6 +102,7 @@ func (c *Cohort) chunk(now time.Time, ev *Frame, p *parent, ch *child, out []Act
 	case CountDuplicate:
 		if p != nil {
 			p.second++
+			c.inTime(p)
 			c.counters[reason]++
 			return c.release(ev.Chunk, c.brings(now, p, k.print, c.data.inflight[flight{k.print, false}] > 0, out))
 		}
@@ -278,9 +279,11 @@ func (c *Cohort) verified(now time.Time, ev *Verified, out []Action) []Action {
 	c.counters[CountDelivered]++
 	if k.recovered {
 		c.counters[CountRecovered]++
+		c.overdue(now)
 	}
 	if p := c.parentOf(k.from); p != nil {
 		p.first++
+		c.leads(now, p)
 		out = c.brings(now, p, k.print, true, out)
 	}
 	for i := range c.children {
@@ -288,7 +291,7 @@ func (c *Cohort) verified(now time.Time, ev *Verified, out []Action) []Action {
 		if ch.level == QueueLow {
 			ch.moved = now
 		}
-		out = append(out, Action{Kind: ActForward, Stream: ch.stream, Chunk: k.chunk, Luxury: ch.luxury})
+		out = append(out, Action{Kind: ActForward, Stream: ch.stream, Chunk: k.chunk, Wait: ch.wait})
 	}
 	out = append(out, Action{Kind: ActDeliver, Chunk: k.chunk, ID: k.id, Index: k.index, HasIndex: k.indexed})
 	if c.cfg.Broker {

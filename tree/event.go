@@ -39,6 +39,10 @@ type Join struct {
 	Entries []wire.Overlay
 }
 
+// Silence says that chunks came at some pace and now none does, from no parent: one
+// that stands by is to send what it keeps back.
+type Silence struct{}
+
 // SubscribeIn is a peer's Subscribe, or an Open with the spec that is served
 // here, on a fresh stream. The core answers with one Ack through [ActSend],
 // at once or when a search has ended (PROTOCOL §5 Join).
@@ -179,6 +183,7 @@ type Known struct{ Heads []wire.Head }
 type Tick struct{}
 
 func (Join) event()         {}
+func (Silence) event()      {}
 func (*SubscribeIn) event() {}
 func (StreamEnded) event()  {}
 func (*Frame) event()       {}

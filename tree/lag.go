@@ -159,6 +159,7 @@ func (c *Cohort) lagging(now time.Time, p *parent, out []Action) []Action {
 	c.counters[CountLag]++
 	peer := p.peer
 	p.unwanted, p.keep = true, now.Add(displacedFor)
+	c.standby.stale = true
 	c.avoidPeer(now, peer)
 	out = append(out, Action{Kind: ActReport, Report: &Report{Kind: ReportLag, Peer: peer, Parents: len(c.parents)}})
 	c.shed(now)

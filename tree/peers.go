@@ -22,8 +22,10 @@ type parent struct {
 	rtt     time.Duration
 	first   uint64
 	second  uint64
-	slot    uint8     // its bit in the comparison of what parents bring
-	moved   time.Time // when it last brought a chunk
+	ahead   int          // chunks whose first copy came from here since a lead is looked for
+	told    wire.Standby // what it knows
+	slot    uint8        // its bit in the comparison of what parents bring
+	moved   time.Time    // when it last brought a chunk
 	// unwanted: it asked this node to move, or lags; it feeds on until there are
 	// enough others.
 	unwanted bool
@@ -44,8 +46,8 @@ type child struct {
 	relays    bool
 	childless bool
 	foreign   bool
-	needs     bool // it took its slot by displacing another: no luxury of its
-	luxury    bool // the broker feeds it: what it gets here may come later
+	needs     bool          // it took its slot by displacing another: no luxury of its
+	wait      time.Duration // how long its chunks may, by its own word
 	since     time.Time
 	moved     time.Time // when a frame last went either way
 	rtt       time.Duration

@@ -108,7 +108,7 @@ func (c *Cohort) dropShed(now time.Time, out []Action) []Action {
 // wantedParents counts the parents that are to stay.
 func (c *Cohort) wantedParents() (n int) {
 	for i := range c.parents {
-		if p := &c.parents[i]; !p.unwanted && p.drop.IsZero() {
+		if p := &c.parents[i]; p.stays() {
 			n++
 		}
 	}

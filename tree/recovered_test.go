@@ -96,3 +96,30 @@ func TestKnown(t *testing.T) {
 		t.Errorf("heads %v", got)
 	}
 }
+
+// A lead whose chunks have to be asked for has failed: the other parent sends at once
+// again.
+func TestRecoveredInPlaceOfTheLead(t *testing.T) {
+	p := newPath(t)
+	for range 16 {
+		p.chunk(t)
+	}
+	send := func(kinds []tree.ActionKind) bool { return slices.Contains(kinds, tree.ActSend) }
+	p.later()
+	if got := p.recovered(t, node("A"), tree.VerdictValid); send(got) {
+		t.Errorf("after one: %v", got)
+	}
+	p.later()
+	if got := p.recovered(t, node("A"), tree.VerdictValid); !send(got) {
+		t.Errorf("after two: %v", got)
+	}
+	if n := p.core.Counters()[tree.CountLeadFailed]; n != 1 {
+		t.Errorf("a lead failed %d times", n)
+	}
+	for range 3 {
+		p.later()
+		if got := p.recovered(t, node("A"), tree.VerdictValid); send(got) {
+			t.Errorf("with no lead: %v", got)
+		}
+	}
+}

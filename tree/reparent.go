@@ -50,6 +50,7 @@ func (c *Cohort) reparented(now time.Time, p *parent, r *wire.Reparent, out []Ac
 		p.keep = now.Add(displacedFor)
 	}
 	c.shed(now)
+	c.standby.stale = true
 	if c.wanted() == 0 {
 		return c.settled(now, out)
 	}
@@ -105,6 +106,7 @@ func (c *Cohort) keepDue(now time.Time, out []Action) []Action {
 			continue
 		}
 		p.unwanted = false
+		c.standby.stale = true
 		c.rerank()
 		if c.wanted() == 0 {
 			out = c.settled(now, out)

@@ -146,6 +146,8 @@ func (s *script) event(words []string) (tree.Event, error) {
 			}
 		}
 		return nil, fmt.Errorf("level %q", a.at(2))
+	case "silence":
+		return tree.Silence{}, nil
 	case "leave":
 		return tree.Leave{}, nil
 	case "budget":
@@ -169,7 +171,6 @@ func (s *script) subscribe(stream tree.StreamID, a *args) (tree.Event, error) {
 		sub.Displace = a.has("displace")
 		sub.Round = uint32(a.num("round"))
 	}
-	sub.Fed = a.has("fed")
 	if name := a.by["auth"]; name != "" {
 		sub.Auth = &wire.Auth{Owner: owner(name)}
 	}
@@ -292,6 +293,8 @@ func (s *script) frame(stream tree.StreamID, a *args) (tree.Event, error) {
 			}
 		}
 		body = wire.AppendReparent(nil, &r)
+	case "standby":
+		body = wire.AppendStandby(nil, wire.Standby{WaitMS: uint32(a.duration("wait") / time.Millisecond)})
 	case "none":
 		body = protowire.AppendTag(nil, 9, protowire.BytesType)
 		body = protowire.AppendBytes(body, []byte("later"))

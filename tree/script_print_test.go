@@ -44,8 +44,10 @@ func printAction(a *tree.Action) string {
 	case tree.ActForward:
 		var w words
 		w.add("s%d forward c%d", a.Stream, a.Chunk)
-		w.addIf(a.Luxury, "luxury")
+		w.addIf(a.Wait != 0, "wait=%v", a.Wait)
 		return w.String()
+	case tree.ActHurry:
+		return fmt.Sprintf("s%d hurry", a.Stream)
 	case tree.ActVerify:
 		return fmt.Sprintf("verify c%d", a.Chunk)
 	case tree.ActDeliver:
@@ -90,7 +92,6 @@ func printDial(d *tree.Dial) string {
 	w.addIf(s.Named, "named")
 	w.addIf(s.Displace, "displace")
 	w.addIf(s.Version != 1, "version=%d", s.Version)
-	w.addIf(s.Fed, "fed")
 	w.addIf(d.Entry, "entry")
 	for _, u := range d.Underlays {
 		w.add("at=%s", u)
@@ -144,6 +145,8 @@ func printMessage(body []byte) string {
 		w.addIf(reasons[b.Reparent.Reason] != "", "%s", reasons[b.Reparent.Reason])
 	case wire.KindFound:
 		w.add("found id=%d%s", b.Found.ID, printCandidates(b.Found.Candidates))
+	case wire.KindStandby:
+		w.add("standby wait=%v", b.Standby.Wait())
 	default:
 		w.add("%v", b.Kind)
 	}

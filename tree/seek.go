@@ -105,7 +105,7 @@ func (c *Cohort) round(now time.Time, out []Action) []Action {
 func (c *Cohort) healer() *parent {
 	var own []*parent
 	for i := range c.parents {
-		if p := &c.parents[i]; !p.foreign && !p.unwanted && p.drop.IsZero() {
+		if p := &c.parents[i]; !p.foreign && p.stays() {
 			own = append(own, p)
 		}
 	}
@@ -127,7 +127,7 @@ func (c *Cohort) dial(d dialling, underlays [][]byte, out []Action) []Action {
 	s.dials = append(s.dials, d)
 	sub := wire.Subscribe{
 		Topic: c.cfg.Topic, HasBand: true, Band: c.band, Relays: c.cfg.Capacity > 0,
-		Childless: len(c.children) == 0 && !c.fed(), Round: uint32(s.rounds), Named: d.named, Displace: d.moves, Version: 1, Fed: c.fed(),
+		Childless: len(c.children) == 0 && !c.fed(), Round: uint32(s.rounds), Named: d.named, Displace: d.moves, Version: 1,
 	}
 	if len(c.parents) == 0 && len(c.children) == 0 {
 		// Nobody is below or above: this node is as good as new, and says so, so
@@ -215,6 +215,7 @@ func (c *Cohort) attach(now time.Time, d dialling, ev *Dialled, out []Action) ([
 	c.wishGranted()
 	c.shed(now)
 	c.rerank()
+	c.choose()
 	return append(out, Action{Kind: ActReport, Report: &Report{Kind: ReportAttached, Peer: d.peer, Parents: len(c.parents)}}), true
 }
 

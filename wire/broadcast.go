@@ -10,12 +10,16 @@ const (
 	KindReparent Kind = 2
 	KindProbe    Kind = 3
 	KindFound    Kind = 4
+	KindStandby  Kind = 100
 )
 
 // String returns the name of the oneof's member.
 func (k Kind) String() string {
-	if k == KindNone {
+	switch k {
+	case KindNone:
 		return "none"
+	case KindStandby:
+		return "standby"
 	}
 	return enumName("kind", uint8(k), "soc", "reparent", "probe", "found")
 }
@@ -27,14 +31,16 @@ func (k Kind) String() string {
 //	2 reparent  Reparent
 //	3 probe     Probe
 //	4 found     Candidates
+//	100 standby Standby
 //
-// (PROTOCOL §3 Broadcast)
+// (PROTOCOL §3, §6 Broadcast)
 type Broadcast struct {
 	Kind     Kind
 	Soc      Soc
 	Reparent Reparent
 	Probe    Probe
 	Found    Found
+	Standby  Standby
 }
 
 const (
@@ -42,6 +48,7 @@ const (
 	broadcastReparent = 2<<3 | bytesType
 	broadcastProbe    = 3<<3 | bytesType
 	broadcastFound    = 4<<3 | bytesType
+	broadcastStandby  = 100<<3 | bytesType
 )
 
 // Parse reads a Broadcast message into b and forgets what b held. Soc and
@@ -67,6 +74,9 @@ func (b *Broadcast) Parse(msg []byte) error {
 			b.Kind = KindFound
 			found = f.sub("Candidates")
 			err = b.Found.parse(found, 0) // allocates only if no other follows
+		case broadcastStandby:
+			b.Kind = KindStandby
+			err = b.Standby.parse(f.sub("Standby"))
 		}
 	}
 	if err == nil {
@@ -89,6 +99,8 @@ func (b *Broadcast) Parse(msg []byte) error {
 		*b = Broadcast{Kind: KindProbe, Probe: b.Probe}
 	case KindFound:
 		*b = Broadcast{Kind: KindFound, Found: b.Found}
+	case KindStandby:
+		*b = Broadcast{Kind: KindStandby, Standby: b.Standby}
 	}
 	return nil
 }

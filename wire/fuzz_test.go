@@ -87,7 +87,7 @@ func FuzzFirst(f *testing.F) {
 	open := (&wire.Open{Spec: spec, Auth: fullAuth()}).Append(nil)
 	subscribe := (&wire.Subscribe{
 		Topic: wire.Topic{1}, Auth: fullAuth(), HasBand: true, Band: 3, Relays: true, Childless: true, Round: 2,
-		Named: true, Displace: true, Version: 1, Fed: true,
+		Named: true, Displace: true, Version: 1,
 	}).Append(nil)
 	for _, msg := range [][]byte{open, subscribe, field(nil, 1, open), field(nil, 2, subscribe), {0x80}} {
 		f.Add(msg)

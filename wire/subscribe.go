@@ -32,9 +32,6 @@ type Subscribe struct {
 	Named bool
 	// Displace asks the receiver to move one of its children.
 	Displace bool
-	// Fed says that the broker is a parent of the sender, so that what it gets here
-	// may come later.
-	Fed bool
 	// Version is 1 for this table, 0 for a foreign sender.
 	Version uint32
 }
@@ -49,7 +46,6 @@ const (
 	subscribeNamed     = 104<<3 | varintType
 	subscribeDisplace  = 105<<3 | varintType
 	subscribeVersion   = 106<<3 | varintType
-	subscribeFed       = 107<<3 | varintType
 )
 
 // Append appends the Subscribe message to dst. Band is written, be it 0, iff
@@ -67,8 +63,7 @@ func (x *Subscribe) Append(dst []byte) []byte {
 	dst = appendUint(dst, subscribeRound, uint64(x.Round))
 	dst = appendBool(dst, subscribeNamed, x.Named)
 	dst = appendBool(dst, subscribeDisplace, x.Displace)
-	dst = appendUint(dst, subscribeVersion, uint64(x.Version))
-	return appendBool(dst, subscribeFed, x.Fed)
+	return appendUint(dst, subscribeVersion, uint64(x.Version))
 }
 
 // parseSubscribe reads the message that f stands before. hasTopic says whether
@@ -101,8 +96,6 @@ func parseSubscribe(f fields) (x *Subscribe, hasTopic bool, err error) {
 			x.Displace = f.num != 0
 		case subscribeVersion:
 			x.Version = uint32(f.num)
-		case subscribeFed:
-			x.Fed = f.num != 0
 		}
 	}
 	if f.err != nil {

@@ -20,7 +20,6 @@ func drawSubscribe(t *rapid.T) *wire.Subscribe {
 		Named:     rapid.Bool().Draw(t, "named"),
 		Displace:  rapid.Bool().Draw(t, "displace"),
 		Version:   rapid.Uint32Max(1).Draw(t, "version"),
-		Fed:       rapid.Bool().Draw(t, "fed"),
 	}
 	x.HasBand, x.Band = drawPresent(t)
 	return x
@@ -29,7 +28,7 @@ func drawSubscribe(t *rapid.T) *wire.Subscribe {
 func subscribePB(x *wire.Subscribe) *pb.Subscribe {
 	return &pb.Subscribe{
 		Topic: x.Topic[:], Auth: authPB(x.Auth), Band: presentPB(x.HasBand, x.Band), Relays: x.Relays,
-		Childless: x.Childless, Round: x.Round, Named: x.Named, Displace: x.Displace, Version: x.Version, Fed: x.Fed,
+		Childless: x.Childless, Round: x.Round, Named: x.Named, Displace: x.Displace, Version: x.Version,
 	}
 }
 
@@ -43,7 +42,7 @@ func TestSubscribeAgainstGenerated(t *testing.T) {
 func TestSubscribeEveryPrefix(t *testing.T) {
 	x := wire.Subscribe{
 		Topic: wire.Topic{7}, Auth: &wire.Auth{Owner: wire.Owner{1}, ID: seq(0, 32), Proof: seq(3, 65)},
-		HasBand: true, Band: 300, Relays: true, Childless: true, Round: 3, Named: true, Displace: true, Version: 1, Fed: true,
+		HasBand: true, Band: 300, Relays: true, Childless: true, Round: 3, Named: true, Displace: true, Version: 1,
 	}
 	msg := x.Append(nil)
 	const topicEnd = 34

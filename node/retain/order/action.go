@@ -22,6 +22,9 @@ const (
 	// ActWithheld says that, while no parent sends anything, the parent To has chunks
 	// that it does not send by itself, or says nothing at all: it is as good as gone.
 	ActWithheld
+	// ActSilence says that no parent sends anything any more, so that what one keeps
+	// back is wanted now.
+	ActSilence
 	// ActGiveUp ends Request, whose answer is waited for no longer. Answered still
 	// follows.
 	ActGiveUp

@@ -142,7 +142,7 @@ func (o *Feeds) askTail(now time.Time, out []Action) []Action {
 		t.owed = now
 	}
 	t.owed = t.owed.Add(rest)
-	return o.askParents(now, out)
+	return o.askParents(now, append(out, Action{Kind: ActSilence}))
 }
 
 // askParents asks each parent what lies behind the newest index.
