@@ -5,7 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/multiformats/go-multiaddr"
 
 	"treecast/node"
 	"treecast/tree"
@@ -133,5 +137,121 @@ func TestStandbyWaits(t *testing.T) {
 	for i := range int64(5) {
 		publish(100)
 		has("it comes at once", waits, i+1)
+	}
+}
+
+// A rawParent answers the first Subscribe of a peer with OK and later ones with the
+// other's name, and notes what its child says of its chunks.
+type rawParent struct {
+	host   host.Host
+	stream chan network.Stream
+	words  chan wire.Standby
+}
+
+func rawParents(t *testing.T, spec *wire.Spec) (list [2]*rawParent) {
+	t.Helper()
+	var named [2]wire.Candidate
+	for i := range list {
+		key := newKey(t)
+		priv, err := crypto.UnmarshalSecp256k1PrivateKey(key.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := node.IdentityOf(key, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := rawHost(t, libp2p.Identity(priv), libp2p.ListenAddrStrings(loopbackTCP))
+		at := h.Addrs()[0].Encapsulate(multiaddr.StringCast("/p2p/" + h.ID().String()))
+		named[i] = wire.Candidate{Addr: id.Overlay, Depth: 1, HasBand: true, Band: 2, Underlays: [][]byte{at.Bytes()}}
+		list[i] = &rawParent{host: h, stream: make(chan network.Stream, 1), words: make(chan wire.Standby, 16)}
+	}
+	for i, p := range list {
+		var taken atomic.Bool
+		p.host.SetStreamHandler(node.ProtocolID, func(s network.Stream) {
+			r := wire.NewReader(s, wire.NewPool())
+			if buf, err := r.Next(); err == nil {
+				buf.Release()
+			}
+			if taken.Swap(true) {
+				ack := wire.Ack{Status: wire.StatusFull, HasBand: true, Band: 2, Candidates: named[1-i : 2-i]}
+				s.Write(wire.AppendFrame(nil, ack.Append(nil)))
+				s.CloseWrite()
+				return
+			}
+			ack := wire.Ack{Status: wire.StatusOK, Spec: spec, HasBand: true, Band: 2}
+			s.Write(wire.AppendFrame(nil, ack.Append(nil)))
+			p.stream <- s
+			for { // ends with the stream
+				buf, err := r.Next()
+				if err != nil {
+					return
+				}
+				var m wire.Broadcast
+				if m.Parse(buf.Msg()) == nil && m.Kind == wire.KindStandby {
+					p.words <- m.Standby
+				}
+				buf.Release()
+			}
+		})
+	}
+	return list
+}
+
+// says waits for a parent's child to say something.
+func (p *rawParent) says(t *testing.T, wait time.Duration) {
+	t.Helper()
+	select {
+	case got := <-p.words:
+		if got.Wait() != wait {
+			t.Fatalf("its child lets its chunks wait %v, want %v", got.Wait(), wait)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatalf("its child says nothing, want %v", wait)
+	}
+}
+
+// TestLead has one of two parents bring all chunks first. The other is told that
+// it may wait; and, once nothing comes any more, that it may not.
+func TestLead(t *testing.T) {
+	key := newKey(t)
+	spec := feed("lead", key)
+	parents := rawParents(t, &spec)
+	n := start(t, node.Config{})
+	var entries []multiaddr.Multiaddr
+	for _, p := range parents {
+		entries = append(entries, p.host.Addrs()[0].Encapsulate(multiaddr.StringCast("/p2p/"+p.host.ID().String())))
+	}
+	c, err := n.Join(node.CohortOptions{Topic: spec.Topic, Spec: &spec, Entries: entries, Capacity: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	attached(t, c, 2)
+	var streams [2]network.Stream
+	for i, p := range parents {
+		streams[i] = <-p.stream
+	}
+	for i := range 16 {
+		data := payload(i)
+		id, span := soc.FeedID(spec.Topic[:], uint64(i)), soc.Span(len(data))
+		sig, err := key.Sign(&id, span[:], data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		owner := key.Owner()
+		frame := wire.AppendFrame(nil, wire.AppendSoc(nil, &wire.Soc{
+			ID: id[:], Owner: owner[:], Signature: sig[:], Span: span[:], Payload: data, Index: uint64(i), HasIndex: true,
+		}))
+		write(t, streams[0], frame)
+		eventually(t, "the chunk is there", func() bool { return c.Counters()[tree.CountDelivered] == uint64(i)+1 })
+		write(t, streams[1], frame)
+	}
+	parents[1].says(t, 200*time.Millisecond)
+	parents[1].says(t, 0)
+	if len(parents[0].words) > 0 {
+		t.Errorf("the lead is told %v", <-parents[0].words)
+	}
+	if got := c.Counters()[tree.CountLeadFailed]; got != 1 {
+		t.Errorf("a lead failed %d times", got)
 	}
 }
