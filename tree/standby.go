@@ -70,7 +70,7 @@ func (c *Cohort) elect() {
 		}
 	}
 	if best != nil {
-		c.standby.lead, c.standby.seen, c.standby.stale = best.stream, 0, true
+		c.standby.lead, c.standby.seen, c.standby.late, c.standby.stale = best.stream, 0, 0, true
 	}
 }
 
