@@ -96,6 +96,17 @@ func openFrame(spec wire.Spec) []byte {
 	return wire.AppendFrame(nil, o.Append(nil))
 }
 
+// chunkOf is the message with a chunk of a feed, signed by key in the name of owner.
+func chunkOf(t testing.TB, key *soc.Key, owner soc.Owner, topic wire.Topic, index uint64, data []byte) []byte {
+	t.Helper()
+	id, span := soc.FeedID(topic[:], index), soc.Span(len(data))
+	sig, err := key.Sign(&id, span[:], data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wire.AppendSoc(nil, &wire.Soc{ID: id[:], Owner: owner[:], Signature: sig[:], Span: span[:], Payload: data, Index: index, HasIndex: true})
+}
+
 // TestBadFirstFrame sends what is no first frame: the stream is reset at once,
 // the reason counted, and the connection stays.
 func TestBadFirstFrame(t *testing.T) {
@@ -298,15 +309,7 @@ func TestForeignChild(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := payload(i)
-		id, span := soc.FeedID(spec.Topic[:], uint64(i)), soc.Span(len(want))
-		sig, err := key.Sign(&id, span[:], want)
-		if err != nil {
-			t.Fatal(err)
-		}
-		owner := key.Owner()
-		msg := wire.AppendSoc(nil, &wire.Soc{ID: id[:], Owner: owner[:], Signature: sig[:], Span: span[:], Payload: want, Index: uint64(i), HasIndex: true})
-		if !bytes.Equal(buf.Msg(), msg) {
+		if !bytes.Equal(buf.Msg(), chunkOf(t, key, key.Owner(), spec.Topic, uint64(i), payload(i))) {
 			t.Fatalf("chunk %d: other bytes", i)
 		}
 		buf.Release()
@@ -365,12 +368,7 @@ func TestForgerBlocked(t *testing.T) {
 	}
 	owner, forger := key.Owner(), newKey(t)
 	for i := range 8 {
-		id, span := soc.FeedID(spec.Topic[:], uint64(i)), soc.Span(4)
-		sig, err := forger.Sign(&id, span[:], []byte("fake"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(t, s, wire.AppendFrame(nil, wire.AppendSoc(nil, &wire.Soc{ID: id[:], Owner: owner[:], Signature: sig[:], Span: span[:], Payload: []byte("fake"), Index: uint64(i), HasIndex: true})))
+		write(t, s, wire.AppendFrame(nil, chunkOf(t, forger, owner, spec.Topic, uint64(i), []byte("fake"))))
 	}
 	eventually(t, "the connection is closed", func() bool { return len(h.Network().ConnsToPeer(n.ID())) == 0 })
 	if got := c.Counters()[tree.CountForged]; got != 8 {

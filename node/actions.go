@@ -73,8 +73,8 @@ func (l *loop) forward(a *tree.Action) {
 		}
 		level = s.out.push(held.buf.Retain())
 	}
-	if a.Wait > 0 && level == tree.QueueLow && l.c.n.cfg.Timing.Standby >= 0 {
-		l.hold(s, len(held.buf.Frame()), min(a.Wait, max(maxHeld, l.c.n.cfg.Timing.Standby)))
+	if a.Wait > 0 && level == tree.QueueLow {
+		l.hold(s, len(held.buf.Frame()), a.Wait)
 	} else {
 		l.push(s)
 	}

@@ -15,13 +15,8 @@ import (
 // loop takes no further frames: so they wait in the transport instead.
 const maxAsked = 1024
 
-const (
-	// heldBytes is how many bytes of frames that may wait are worth a write.
-	heldBytes = writeBytes / 2
-	// maxHeld is how long a frame may wait at most, whatever the child says, where this
-	// node does not have its own parents wait longer.
-	maxHeld = time.Second
-)
+// heldBytes is how many bytes of frames that may wait are worth a write.
+const heldBytes = writeBytes / 2
 
 // A loop owns the core of one cohort. All its fields and methods belong to its
 // one goroutine; the rest of the node reaches it through the cohort's mailbox and,

@@ -144,6 +144,7 @@ func TestStandbyWaits(t *testing.T) {
 // other's name, and notes what its child says of its chunks.
 type rawParent struct {
 	host   host.Host
+	addr   multiaddr.Multiaddr // with /p2p
 	stream chan network.Stream
 	words  chan wire.Standby
 }
@@ -164,7 +165,7 @@ func rawParents(t *testing.T, spec *wire.Spec) (list [2]*rawParent) {
 		h := rawHost(t, libp2p.Identity(priv), libp2p.ListenAddrStrings(loopbackTCP))
 		at := h.Addrs()[0].Encapsulate(multiaddr.StringCast("/p2p/" + h.ID().String()))
 		named[i] = wire.Candidate{Addr: id.Overlay, Depth: 1, HasBand: true, Band: 2, Underlays: [][]byte{at.Bytes()}}
-		list[i] = &rawParent{host: h, stream: make(chan network.Stream, 1), words: make(chan wire.Standby, 16)}
+		list[i] = &rawParent{host: h, addr: at, stream: make(chan network.Stream, 1), words: make(chan wire.Standby, 16)}
 	}
 	for i, p := range list {
 		var taken atomic.Bool
@@ -218,11 +219,7 @@ func TestLead(t *testing.T) {
 	spec := feed("lead", key)
 	parents := rawParents(t, &spec)
 	n := start(t, node.Config{})
-	var entries []multiaddr.Multiaddr
-	for _, p := range parents {
-		entries = append(entries, p.host.Addrs()[0].Encapsulate(multiaddr.StringCast("/p2p/"+p.host.ID().String())))
-	}
-	c, err := n.Join(node.CohortOptions{Topic: spec.Topic, Spec: &spec, Entries: entries, Capacity: 8})
+	c, err := n.Join(node.CohortOptions{Topic: spec.Topic, Spec: &spec, Entries: []multiaddr.Multiaddr{parents[0].addr, parents[1].addr}, Capacity: 8})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,16 +229,7 @@ func TestLead(t *testing.T) {
 		streams[i] = <-p.stream
 	}
 	for i := range 16 {
-		data := payload(i)
-		id, span := soc.FeedID(spec.Topic[:], uint64(i)), soc.Span(len(data))
-		sig, err := key.Sign(&id, span[:], data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		owner := key.Owner()
-		frame := wire.AppendFrame(nil, wire.AppendSoc(nil, &wire.Soc{
-			ID: id[:], Owner: owner[:], Signature: sig[:], Span: span[:], Payload: data, Index: uint64(i), HasIndex: true,
-		}))
+		frame := wire.AppendFrame(nil, chunkOf(t, key, key.Owner(), spec.Topic, uint64(i), payload(i)))
 		write(t, streams[0], frame)
 		eventually(t, "the chunk is there", func() bool { return c.Counters()[tree.CountDelivered] == uint64(i)+1 })
 		write(t, streams[1], frame)

@@ -47,7 +47,7 @@ type child struct {
 	childless bool
 	foreign   bool
 	needs     bool          // it took its slot by displacing another: no luxury of its
-	wait      time.Duration // how long its chunks may, by its own word
+	wait      time.Duration // how long its chunks may, by its own word and within bounds
 	since     time.Time
 	moved     time.Time // when a frame last went either way
 	rtt       time.Duration

@@ -17,6 +17,9 @@ const (
 	leadLate = 2
 	// leadRest is how long all parents send at once after that.
 	leadRest = time.Second
+	// maxWait is how long a child's chunks may wait, whatever it says, where this node
+	// does not have its own parents wait longer.
+	maxWait = time.Second
 )
 
 // standby says which of the parents sends at once, the lead. The others keep what
@@ -127,12 +130,15 @@ func (c *Cohort) tellParents(out []Action) []Action {
 func (p *parent) stays() bool { return !p.unwanted && p.drop.IsZero() }
 
 // stoodBy takes a child's word on how long its chunks may wait. A foreign one has no
-// such word.
+// such word, and a node without standby keeps nothing back.
 func (c *Cohort) stoodBy(ch *child, s wire.Standby, out []Action) []Action {
 	if ch.foreign {
 		return out
 	}
-	ch.wait = s.Wait()
+	ch.wait = 0
+	if own := c.cfg.Timing.Standby; own > 0 {
+		ch.wait = min(s.Wait(), max(maxWait, own))
+	}
 	if ch.wait > 0 {
 		return out
 	}
