@@ -38,6 +38,9 @@ type brought struct {
 	by    uint8 // a bit a parent's slot
 }
 
+// everybody has brought a chunk that says nothing.
+const everybody = ^uint8(0)
+
 // bring notes that the parent of slot has sent the chunk of that fingerprint,
 // and returns how late it is behind the first copy. Fresh chunks are those that
 // nobody brought before, or that are still being verified; a copy of one that is
@@ -65,6 +68,7 @@ func (l *lag) enter(now time.Time, b brought) {
 	if l.at == nil {
 		l.at = make(map[uint64]uint64)
 	}
+	thinner := false
 	if len(l.ring) < lagRing {
 		l.ring = append(l.ring, b)
 	} else {
@@ -74,6 +78,7 @@ func (l *lag) enter(now time.Time, b brought) {
 				l.mask = l.mask<<1 | 1
 			}
 			l.thin = l.next + lagRing
+			thinner = true
 		}
 		delete(l.at, old.print)
 		*old = b
@@ -81,12 +86,27 @@ func (l *lag) enter(now time.Time, b brought) {
 	l.at[b.print] = l.next
 	l.next++
 	l.last = now
+	if thinner {
+		l.sample()
+	}
+}
+
+// sample has chunks say nothing whose copies are not looked at any more, also when
+// the sample is dense again.
+func (l *lag) sample() {
+	for i := range l.ring {
+		if b := &l.ring[i]; b.print&l.mask != 0 {
+			b.by = everybody
+		}
+	}
 }
 
 // forget takes the bit of a slot that has a new parent.
 func (l *lag) forget(slot uint8) {
 	for i := range l.ring {
-		l.ring[i].by &^= 1 << slot
+		if b := &l.ring[i]; b.by != everybody {
+			b.by &^= 1 << slot
+		}
 	}
 }
 
@@ -97,9 +117,9 @@ func (l *lag) lacks(now time.Time, p *parent) (n int) {
 	for seq := l.next; seq > l.next-uint64(len(l.ring)); seq-- {
 		b := &l.ring[(seq-1)%lagRing]
 		switch {
+		case b.by == everybody:
 		case b.by&(1<<p.slot) != 0:
 			newer = true
-		case b.print&l.mask != 0: // p may have brought it since, unseen
 		case newer && now.Sub(b.when) > lagAge && b.when.Sub(p.since) > lagAge:
 			n++
 		}

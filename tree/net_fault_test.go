@@ -135,9 +135,19 @@ func TestNoLag(t *testing.T) {
 	}
 	w.flow(0, 500, 5*time.Second)
 	w.run(60 * time.Second)
-	for burst := range seeds(20) {
-		w.flow(500+100*burst, 600+100*burst, 500*time.Millisecond)
+	next := uint64(500)
+	for range seeds(20) {
+		w.flow(next, next+100, 500*time.Millisecond)
+		next += 100
 		w.run(time.Duration(1+w.rng.IntN(20)) * time.Second)
+	}
+	// So dense that only a sample is compared, then all are again.
+	for range seeds(3) {
+		w.flow(next, next+4000, 5*time.Second)
+		w.run(5 * time.Second)
+		w.flow(next+4000, next+4200, 15*time.Second)
+		next += 4200
+		w.run(16 * time.Second)
 	}
 	for _, m := range w.nodes {
 		if n := m.core.Counters()[tree.CountLag]; n > 0 {
