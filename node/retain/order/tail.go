@@ -23,12 +23,6 @@ const (
 	fadeChunks = 32
 	// tailWidth is how many indices behind the last one are asked for.
 	tailWidth = 64
-	// questions about silences that were none of the parents' fault may follow each
-	// other at once, then one more each rest, or after price chunks: they may well come
-	// in bursts, and an answer may bring tailWidth that were on their way.
-	questions = 4
-	rest      = 8 * time.Second
-	price     = 16 * tailWidth
 	// maxGrace is how long a parent that has newer chunks may take to send them.
 	maxGrace = time.Second
 	// helpWait, or 4 round trips, and up to helpWait more by chance, is how long all
@@ -54,7 +48,6 @@ type tail struct {
 	spread time.Duration     // the widest distance between two of them, which fades
 	n      uint64            // such chunks so far
 	owner  wire.Owner        // of the newest
-	owed   time.Time         // when the questions so far are paid for
 
 	silent uint64      // n when the newest silence was asked about
 	fault  bool        // it was not the publisher's: somebody had newer chunks, or nobody was left
@@ -96,9 +89,6 @@ func (t *tail) heard(now time.Time, owner *wire.Owner) {
 	t.times[t.n%steady] = now
 	t.n++
 	t.owner = *owner
-	if t.owed.After(now) {
-		t.owed = t.owed.Add(-rest / price)
-	}
 }
 
 // faded is how much of the spread a chunk makes forget that came so long after the
@@ -123,11 +113,7 @@ func (t *tail) quiet() time.Time {
 	if 8*apart > maxSilence {
 		return time.Time{} // too slow a pace to tell
 	}
-	at := t.last().Add(max(minSilence, 2*apart, 2*t.spread))
-	if free := t.owed.Add(-(questions - 1) * rest); at.Before(free) {
-		return free
-	}
-	return at
+	return t.last().Add(max(minSilence, 2*apart, 2*t.spread))
 }
 
 // askTail asks the parents about a silence that has become long.
@@ -138,10 +124,6 @@ func (o *Feeds) askTail(now time.Time, out []Action) []Action {
 		return out
 	}
 	t.silent, t.fault = t.n, false
-	if t.owed.Before(now) {
-		t.owed = now
-	}
-	t.owed = t.owed.Add(rest)
 	return o.askParents(now, append(out, Action{Kind: ActSilence}))
 }
 
@@ -243,7 +225,6 @@ func (o *Feeds) judgeTail(now time.Time, out []Action) []Action {
 	for _, a := range t.asked {
 		if a.has || mute {
 			named++
-			t.owed = time.Time{}
 			out = o.giveUp(a.id, out)
 			out = append(out, Action{Kind: ActWithheld, To: a.to})
 		}

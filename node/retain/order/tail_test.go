@@ -2,6 +2,8 @@ package order_test
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -178,22 +180,43 @@ func TestBursts(t *testing.T) {
 	}
 }
 
-// Pauses that are forgotten before they come again are asked about as often as chunks
-// or time pay for it.
+// Pauses that are forgotten before they come again are asked about each time.
 func TestRarePauses(t *testing.T) {
 	if asked := bursts(t, 60, 2000, 4*time.Second); asked < 50 || asked > 60 {
 		t.Errorf("asked %d times about 60 pauses of 2 s", asked)
-	}
-	if asked := bursts(t, 60, 20, 4*time.Second); asked > questions+60*4/8+60*20/1024+1 {
-		t.Errorf("asked %d times in four minutes", asked)
 	}
 	if asked := bursts(t, 60, 200, 10*time.Second); asked < 50 || asked > 60 {
 		t.Errorf("asked %d times about 60 pauses of 10 s", asked)
 	}
 }
 
-// questions is how many may follow each other at once.
-const questions = 4
+// Whatever the pauses are like, half of the widest is not forgotten in less than some
+// seconds, and it takes six doublings to the longest that is remembered: that bounds
+// the questions.
+func TestQuestionsAreBounded(t *testing.T) {
+	const span = 10 * time.Minute
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		f := newFeeds(t, order.Config{})
+		f.parents(true, left)
+		asked, index, begin := 0, uint64(0), f.now
+		for f.now.Sub(begin) < span {
+			chunks := uint64(1 + rng.IntN(200))
+			f.paced(index, index+chunks-1, time.Duration(1+rng.IntN(5))*time.Millisecond)
+			index += chunks
+			end := f.now.Add(time.Duration(float64(30*time.Millisecond) * math.Exp(4*rng.Float64())))
+			for f.now.Before(end) {
+				f.after(5 * time.Millisecond)
+				for ; asked < len(f.asks); asked++ {
+					f.answer(asked, &wire.RecoverEnd{Missing: ranges(f.asks[asked].Range.From, f.asks[asked].Range.To)})
+				}
+			}
+		}
+		if most := 7 + int(span/(2500*time.Millisecond)); asked > most {
+			t.Errorf("seed %d: asked %d times in ten minutes, at most %d", seed, asked, most)
+		}
+	}
+}
 
 // bursts has n bursts of so many chunks, and returns how often a pause between them
 // was asked about. Nobody ever has anything newer.
