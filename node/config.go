@@ -128,6 +128,7 @@ type Waits struct {
 	Write     time.Duration // for one write to a peer, at most; half of it at least [30 s]
 	Ping      time.Duration // between pings to parents and children [5 s]
 	Dead      time.Duration // without a sign of life until the connection is closed [10 s]
+	Doubt     time.Duration // the same once the peer has left something unanswered [2 s]
 	Idle      time.Duration // until an idle cohort opened by a peer is reclaimed [10 min]
 	Block     time.Duration // how long a forger is refused [10 min]
 }
@@ -173,6 +174,7 @@ func (cfg Config) withDefaults() (Config, error) {
 	orDefault(&w.Write, 30*time.Second)
 	orDefault(&w.Ping, 5*time.Second)
 	orDefault(&w.Dead, 10*time.Second)
+	orDefault(&w.Doubt, 2*time.Second)
 	orDefault(&w.Idle, 10*time.Minute)
 	orDefault(&w.Block, 10*time.Minute)
 	for _, b := range []struct {
@@ -199,6 +201,7 @@ func (cfg Config) withDefaults() (Config, error) {
 		{"Waits.Write", int64(w.Write)},
 		{"Waits.Ping", int64(w.Ping)},
 		{"Waits.Dead", int64(w.Dead)},
+		{"Waits.Doubt", int64(w.Doubt)},
 		{"Waits.Idle", int64(w.Idle)},
 		{"Waits.Block", int64(w.Block)},
 	} {

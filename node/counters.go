@@ -26,6 +26,7 @@ const (
 	countControlOverflow
 	countWriteFailed
 	countPeerDead
+	countConnectionDead
 	countDials
 	countDialUnreachable
 	countDialSilent
@@ -57,7 +58,7 @@ var counterNames = [numCounters]string{
 	"bad_frame", "bad_length", "bad_first_frame", "handshake_timeout", "handshake_broken",
 	"streams_per_peer", "cohort_limit", "opened_per_peer", "unknown_topic", "open_refused",
 	"open_invalid", "open_conflict", "proof_invalid", "blocked_peer", "forgers_blocked",
-	"unknown_member", "control_overflow", "write_failed", "peer_dead", "dials",
+	"unknown_member", "control_overflow", "write_failed", "peer_dead", "connection_dead", "dials",
 	"dial_unreachable", "dial_silent", "dial_broken", "hint_refused", "hint_recently_failed",
 	"subscription_slow", "reclaimed", "reports_dropped",
 	"gaps", "before_restart", "not_retained", "untracked",

@@ -65,6 +65,7 @@ func (n *Node) subscribe(ctx context.Context, c *Cohort, req *dialRequest) dialR
 	if err != nil && ctx.Err() == nil {
 		if res.outcome == tree.DialSilent {
 			n.counts.add(countDialSilent)
+			n.doubt(id)
 		} else {
 			n.counts.add(countDialBroken)
 		}

@@ -57,6 +57,9 @@ func (f *fetching) run(ctx context.Context, req *wire.RecoverRequest) (*wire.Rec
 	}
 	raw, err := n.open(ctx, id, RecoverProtocolID)
 	if err != nil {
+		if ctx.Err() != nil {
+			n.doubt(id)
+		}
 		return nil, fmt.Errorf("node: recover: %w", err)
 	}
 	if !n.streams.add(raw) {
@@ -72,6 +75,9 @@ func (f *fetching) run(ctx context.Context, req *wire.RecoverRequest) (*wire.Rec
 	end, err := retain.Fetch(raw, wire.NewReader(raw, n.pool), req, f.take)
 	if err != nil {
 		raw.ResetWithError(network.StreamNoError)
+		if ctx.Err() != nil {
+			n.doubt(id)
+		}
 		return nil, err
 	}
 	raw.Close()

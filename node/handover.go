@@ -145,6 +145,7 @@ func (l *loop) withheld(parent wire.Overlay) {
 			}
 			l.c.n.counts.add(countWithheld)
 			l.c.log.Warn("parent dropped: nothing comes from it", "peer", parent.String())
+			l.c.n.doubt(s.peer)
 			s.reset(network.StreamNoError)
 			l.ended(s, tree.CauseMute)
 			return

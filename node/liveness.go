@@ -77,6 +77,16 @@ func (x *links) seen(p peer.ID, now time.Time) {
 	}
 }
 
+// heard is when a peer that is watched last gave a sign of life; zero: it is not watched.
+func (x *links) heard(p peer.ID) (at time.Time) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if l := x.peers[p]; l != nil {
+		at = l.heard()
+	}
+	return at
+}
+
 func (x *links) signal() {
 	select {
 	case x.wake <- struct{}{}:

@@ -85,11 +85,11 @@ func (l *loop) run() {
 				armed = time.Time{}
 			}
 		}
+		l.submit()
 		if l.silence {
 			l.silence = false
 			l.step(tree.Silence{})
 		}
-		l.submit()
 		l.letGo()
 		l.wakeWriters()
 		if d := earlier(earlier(l.core.Deadline(), l.order.Deadline()), l.until); !d.Equal(armed) {

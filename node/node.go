@@ -35,6 +35,7 @@ type Node struct {
 	retained  *retain.Store     // nil: nothing is kept on disk
 	positions *retain.Positions // nil likewise
 	answering answers
+	doubts    doubts
 	verifier  *verifier
 	counts    counters
 	past      pastCounters
