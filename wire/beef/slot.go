@@ -15,6 +15,11 @@ const slotFirst = 64 << 10
 // its bytes.
 const pendingCost = 64
 
+// pushPiece is how much is copied and hashed at a time: whole blocks of the hash, and
+// so little that its way to memory, which the body is not in the cache for, is
+// covered by the hash.
+const pushPiece = 1 << 10
+
 // slotKey tells objects apart. The topic belongs to it: one content sent under
 // two topics is two objects (PROTOCOL §7 Reassembly).
 type slotKey struct {
@@ -106,8 +111,12 @@ func (s *slot) push(data []byte, free *spares) {
 	if s.sum == nil {
 		s.sum = sha256.New()
 	}
-	s.body = append(s.body, data...)
-	s.sum.Write(data) // a Hash never fails
+	for len(data) > 0 {
+		n := min(pushPiece-len(s.body)%pushPiece, len(data))
+		s.body = append(s.body, data[:n]...)
+		s.sum.Write(data[:n]) // a Hash never fails
+		data = data[n:]
+	}
 	s.have++
 }
 
