@@ -67,11 +67,11 @@ func (c *curve) job(b *bench) job {
 }
 
 func costOfHosts(ctx context.Context, b *bench, n int) ([]row, error) {
-	w := workload{fmt.Sprintf("cost-n-%d", n), n, 2, load{payload: 4096, warm: b.times.warm, measure: b.times.measure}, nil}
+	w := workload{fmt.Sprintf("cost-n-%d", n), n, 2, load{payload: 4096, warm: b.times.warm, measure: b.times.measure}, nil, false}
 	if n <= costRivalUpTo {
 		w.opponents = []string{"tuned"}
 	}
-	return b.compare(ctx, &w)
+	return b.compare(ctx, w)
 }
 
 func costOfSize(ctx context.Context, b *bench, size int) ([]row, error) {
@@ -79,8 +79,9 @@ func costOfSize(ctx context.Context, b *bench, size int) ([]row, error) {
 		fmt.Sprintf("cost-size-%d", size), costHosts, 2,
 		load{payload: size, warm: b.times.warm, measure: b.times.measure},
 		[]string{"tuned"},
+		false,
 	}
-	return b.compare(ctx, &w)
+	return b.compare(ctx, w)
 }
 
 func costOfChildren(ctx context.Context, b *bench, children int) ([]row, error) {

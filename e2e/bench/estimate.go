@@ -26,10 +26,13 @@ func expectGossip(n, degree int) time.Duration {
 	return meshTime + time.Duration(links)*linkTime + endTime
 }
 
-// expect is about how long all rounds of a workload take.
-func (w *workload) expect(rounds int) time.Duration {
+// expect is about how long all rounds of a workload take, alone or in turns with others.
+func (w *workload) expect(rounds int, shared bool) time.Duration {
 	each := w.load.fill + w.load.warm + w.load.measure
 	d := expectTree(w.hosts) + each
+	if shared {
+		d += (turns - 1) * each
+	}
 	for _, o := range w.opponents {
 		d += expectGossip(w.hosts, rivals[o].degree) + each
 		if rivals[o].queues == 0 {

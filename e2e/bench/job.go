@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 )
 
-// A job makes the rows of one workload.
+// A job makes the rows of one workload, or of some that share networks.
 type job struct {
 	name   string
+	with   []string      // the others
 	expect time.Duration // about how long it takes
 	extra  bool          // it runs when it is named alone
 	run    func(context.Context) ([]row, error)
@@ -27,11 +30,15 @@ func (b *bench) jobs() (list []job, err error) {
 			run: single(func(context.Context) (row, error) { return b.measureMicro(&m) }),
 		})
 	}
-	for _, w := range workloads(b.times) {
-		list = append(list, job{
-			name: w.name, expect: w.expect(b.rounds),
-			run: func(ctx context.Context) ([]row, error) { return b.compare(ctx, &w) },
-		})
+	for _, group := range groups(workloads(b.times)) {
+		j := job{name: group[0].name, run: func(ctx context.Context) ([]row, error) { return b.compare(ctx, group...) }}
+		for i := range group {
+			if i > 0 {
+				j.with = append(j.with, group[i].name)
+			}
+			j.expect += group[i].expect(b.rounds, len(group) > 1)
+		}
+		list = append(list, j)
 	}
 	for _, x := range []struct {
 		name   string
@@ -54,6 +61,18 @@ func (b *bench) jobs() (list []job, err error) {
 	return list, nil
 }
 
+// groups are workloads with those that share their networks.
+func groups(list []workload) (all [][]workload) {
+	for _, w := range list {
+		if w.shares {
+			all[len(all)-1] = append(all[len(all)-1], w)
+		} else {
+			all = append(all, []workload{w})
+		}
+	}
+	return all
+}
+
 // wanted are the jobs that an invocation runs: all but the extra ones, or those whose
 // name matches.
 func (b *bench) wanted() (list []job, err error) {
@@ -62,7 +81,7 @@ func (b *bench) wanted() (list []job, err error) {
 		return nil, err
 	}
 	for _, j := range all {
-		if b.only == nil && !j.extra || b.only != nil && b.only.MatchString(j.name) {
+		if b.only == nil && !j.extra || b.only != nil && slices.ContainsFunc(append(j.with, j.name), b.only.MatchString) {
 			list = append(list, j)
 		}
 	}
@@ -83,6 +102,9 @@ func (b *bench) listJobs(out io.Writer) error {
 			note = "with --only alone"
 		} else {
 			total += j.expect
+		}
+		if len(j.with) > 0 {
+			note = "with " + strings.Join(j.with, ", ")
 		}
 		lines = append(lines, []string{j.name, about(j.expect), note})
 	}

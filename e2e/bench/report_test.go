@@ -135,10 +135,12 @@ func TestWorkloads(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, j := range jobs {
-		if seen[j.name] {
-			t.Errorf("two workloads are called %s", j.name)
+		for _, name := range append(j.with, j.name) {
+			if seen[name] {
+				t.Errorf("two workloads are called %s", name)
+			}
+			seen[name] = true
 		}
-		seen[j.name] = true
 	}
 	for _, name := range []string{
 		"closed-512-n8", "closed-4096-n64", "rate-4096-n32", "closed-1MiB-n32", "closed-4096-n32-parents1", "rate-4096-n32-kill", "rate-4096-n32-mute",
@@ -148,11 +150,15 @@ func TestWorkloads(t *testing.T) {
 			t.Errorf("no workload %s", name)
 		}
 	}
-	for _, w := range append(workloads(b.times), smokeWorkloads()...) {
+	list := append(workloads(b.times), smokeWorkloads()...)
+	for i, w := range list {
 		for _, o := range w.opponents {
 			if _, ok := rivals[o]; !ok {
 				t.Errorf("%s: no opponent %s", w.name, o)
 			}
+		}
+		if w.shares && (list[i-1].hosts != w.hosts || list[i-1].parents != w.parents) {
+			t.Errorf("%s: other networks than %s", w.name, list[i-1].name)
 		}
 		closed := strings.HasPrefix(w.name, "closed-")
 		if closed != (w.load.rate == 0) {

@@ -37,7 +37,7 @@ var rivals = map[string]gossipConfig{
 func rivalLoad(w *workload, opponent string) *load {
 	l := w.load
 	if opponent == "whole" {
-		l.objects, l.window = false, 2
+		l.objects, l.window = false, objectWindow
 	}
 	return &l
 }

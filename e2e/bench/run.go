@@ -13,6 +13,10 @@ import (
 // when all subscribers have it.
 const window = 64
 
+// objectWindow is how many objects are under way in a closed loop of objects, be they
+// cut or whole: a door sends all fragments of one together.
+const objectWindow = 2
+
 // giveUp is how long a closed loop waits for a message before its place is free.
 const giveUp = 3 * time.Second
 
@@ -24,7 +28,7 @@ type load struct {
 	payload int     // bytes of a message, or of an object
 	rate    float64 // messages a second; 0 = closed loop
 	objects bool    // messages are fragments of objects of payload bytes
-	window  int     // of a closed loop; 0 = window
+	window  int     // of a closed loop, in messages; 0 = window
 	// fill is the time of a closed loop of full chunks before all else: a slow pace
 	// would not fill in a run what nodes keep in memory, and pay for fresh pages.
 	fill    time.Duration
@@ -91,22 +95,23 @@ func run(ctx context.Context, net side, w *load, p profiler) (f Figures, err err
 	if size == 0 {
 		size = window
 	}
-	if w.rate > 0 {
-		size = 0
-	}
-	books := newLedger(net.subscribers(), size)
 	src := plainSource(w.payload)
-	r := &reader{books: books}
+	r := &reader{}
 	var parts int64 = 1
 	if w.objects {
 		if src, parts, err = objectSource(w.payload); err != nil {
 			return nil, err
 		}
+		size = objectWindow * int(parts)
 		if r.objects, err = newObjects(net.subscribers()); err != nil {
 			return nil, err
 		}
 	}
-	r.seqAt, r.first = src.seqAt, src.first
+	if w.rate > 0 {
+		size = 0
+	}
+	books := newLedger(net.subscribers(), size)
+	r.books, r.seqAt, r.first = books, src.seqAt, src.first
 	net.attach(r)
 	defer net.attach(nil)
 

@@ -14,6 +14,10 @@ type workload struct {
 	parents   int
 	load      load
 	opponents []string
+	// shares: it runs on our networks of the workload before it, in turns with that
+	// one, as a claim holds one against the other. The machine's speed drifts, and no
+	// two trees are alike.
+	shares bool
 }
 
 // times are how long the parts of a run take.
@@ -34,27 +38,27 @@ func workloads(t times) (list []workload) {
 		for _, size := range []int{512, 4096} {
 			l := closed
 			l.payload = size
-			list = append(list, workload{fmt.Sprintf("closed-%d-n%d", size, n), n, 2, l, closedOpponents(size, n)})
-			if size == 4096 && n == 32 { // beside which its goodput stands: the machine's speed drifts
+			list = append(list, workload{fmt.Sprintf("closed-%d-n%d", size, n), n, 2, l, closedOpponents(size, n), false})
+			if size == 4096 && n == 32 {
 				objects := l
 				objects.payload, objects.objects = 1<<20, true
-				list = append(list, workload{"closed-1MiB-n32", n, 2, objects, []string{"tuned", "whole"}})
+				list = append(list, workload{"closed-1MiB-n32", n, 2, objects, []string{"tuned", "whole"}, true})
 			}
 			l.rate, l.fill, l.warm, l.measure = 20, fillTime, max(t.warm, forgetTime), max(t.measure, 10*time.Second)
-			list = append(list, workload{fmt.Sprintf("rate-%d-n%d", size, n), n, 2, l, rateOpponents(size, n)})
+			list = append(list, workload{fmt.Sprintf("rate-%d-n%d", size, n), n, 2, l, rateOpponents(size, n), false})
 		}
 	}
 	l := closed
 	l.payload = 4096
 	list = append(list,
-		workload{"closed-4096-n32-parents1", 32, 1, l, []string{"tuned", bestName}},
-		workload{"closed-4096-n32-settings", 32, 2, l, []string{bestName, "narrow", "half", "inline"}})
+		workload{"closed-4096-n32-parents1", 32, 1, l, []string{"tuned", bestName}, false},
+		workload{"closed-4096-n32-settings", 32, 2, l, []string{bestName, "narrow", "half", "inline"}, false})
 	for _, kind := range []string{"kill", "mute"} {
 		l := load{payload: 4096, rate: 50, fill: fillTime, warm: max(t.warm, forgetTime), measure: 24 * time.Second, faults: []fault{
 			{after: 4 * time.Second, hosts: 1, mute: kind == "mute"},
 			{after: 14 * time.Second, hosts: 4, mute: kind == "mute"},
 		}}
-		list = append(list, workload{"rate-4096-n32-" + kind, 32, 2, l, []string{"tuned"}})
+		list = append(list, workload{"rate-4096-n32-" + kind, 32, 2, l, []string{"tuned"}, false})
 	}
 	return list
 }
@@ -88,7 +92,7 @@ func rateOpponents(size, n int) []string {
 func smokeWorkloads() (list []workload) {
 	for _, size := range []int{512, 4096} {
 		l := load{payload: size, warm: 500 * time.Millisecond, measure: 2 * time.Second}
-		list = append(list, workload{fmt.Sprintf("closed-%d-n16", size), 16, 2, l, []string{"tuned", "default"}})
+		list = append(list, workload{fmt.Sprintf("closed-%d-n16", size), 16, 2, l, []string{"tuned", "default"}, false})
 	}
 	return list
 }
@@ -144,12 +148,42 @@ func (b *bench) once(start func() (side, error), do func(side) (Figures, error))
 	return f, nil
 }
 
-func (b *bench) ours(ctx context.Context, w *workload, round int) (Figures, error) {
-	return b.once(
-		func() (side, error) { return newTree(ctx, w.hosts, w.parents) },
-		func(net side) (Figures, error) {
-			return run(ctx, net, &w.load, b.profiles.next(w.name, ourSide, round))
+// turns is how often each workload of several runs on one network of ours.
+const turns = 3
+
+// ours starts a network and has it do what the workloads of a group ask for: the one
+// there is, or several in turns, in the other order each time. It returns the figures of
+// each.
+func (b *bench) ours(ctx context.Context, group []workload, round int) ([][]Figures, error) {
+	list := make([][]Figures, len(group))
+	n := 1
+	if len(group) > 1 {
+		n = turns
+	}
+	last, err := b.once(
+		func() (side, error) { return newTree(ctx, group[0].hosts, group[0].parents) },
+		func(net side) (f Figures, err error) {
+			for turn := range n {
+				for i := range group {
+					if (round+turn)%2 == 1 {
+						i = len(group) - 1 - i
+					}
+					w := &group[i]
+					if f, err = run(ctx, net, &w.load, b.profiles.next(w.name, ourSide, round*n+turn)); err != nil {
+						return nil, fmt.Errorf("%s: treecast: %w", w.name, err)
+					}
+					b.say("  %s round %d treecast: %s", w.name, round+1, brief(f))
+					list[i] = append(list[i], f)
+				}
+			}
+			return f, nil
 		})
+	for _, runs := range list {
+		for _, f := range runs {
+			f["setup_s"] = last["setup_s"]
+		}
+	}
+	return list, err
 }
 
 func (b *bench) theirs(ctx context.Context, w *workload, opponent string, round int) (Figures, error) {
@@ -160,19 +194,17 @@ func (b *bench) theirs(ctx context.Context, w *workload, opponent string, round 
 		})
 }
 
-// compare runs a workload for both sides in turn, round by round; each round of
-// ours stands beside one round of each opponent.
-func (b *bench) compare(ctx context.Context, w *workload) ([]row, error) {
-	var ours []Figures
-	theirs := make(map[string][]Figures)
+// compare runs workloads that share our networks for both sides in turn, round by
+// round; each round of ours stands beside one round of each opponent.
+func (b *bench) compare(ctx context.Context, group ...workload) (rows []row, err error) {
+	ours := make([][]Figures, len(group))
+	theirs := make([]map[string][]Figures, len(group))
 	mine := func(round int) error {
-		f, err := b.ours(ctx, w, round)
-		if err != nil {
-			return fmt.Errorf("%s: treecast: %w", w.name, err)
+		list, err := b.ours(ctx, group, round)
+		for i := range list {
+			ours[i] = append(ours[i], list[i]...)
 		}
-		b.say("  %s round %d treecast: %s", w.name, round+1, brief(f))
-		ours = append(ours, f)
-		return nil
+		return err
 	}
 	for round := range b.rounds {
 		if round%2 == 0 {
@@ -180,13 +212,19 @@ func (b *bench) compare(ctx context.Context, w *workload) ([]row, error) {
 				return nil, err
 			}
 		}
-		for _, o := range w.opponents {
-			f, err := b.theirs(ctx, w, o, round)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", w.name, o, err)
+		for i := range group {
+			w := &group[i]
+			if theirs[i] == nil {
+				theirs[i] = make(map[string][]Figures)
 			}
-			b.say("  %s round %d %s: %s", w.name, round+1, o, brief(f))
-			theirs[o] = append(theirs[o], f)
+			for _, o := range w.opponents {
+				f, err := b.theirs(ctx, w, o, round)
+				if err != nil {
+					return nil, fmt.Errorf("%s: %s: %w", w.name, o, err)
+				}
+				b.say("  %s round %d %s: %s", w.name, round+1, o, brief(f))
+				theirs[i][o] = append(theirs[i][o], f)
+			}
 		}
 		if round%2 == 1 {
 			if err := mine(round); err != nil {
@@ -194,7 +232,10 @@ func (b *bench) compare(ctx context.Context, w *workload) ([]row, error) {
 			}
 		}
 	}
-	return rowsOf(w, ours, theirs), nil
+	for i := range group {
+		rows = append(rows, rowsOf(&group[i], ours[i], theirs[i])...)
+	}
+	return rows, nil
 }
 
 // shared runs the workloads on networks that are made once per side and opponent.
