@@ -115,6 +115,7 @@ func run(ctx context.Context, net side, w *load, p profiler) (f Figures, err err
 	net.attach(r)
 	defer net.attach(nil)
 
+	freshPeak() // here, as under load it may take many seconds
 	gen := &generator{net: net, load: w, books: books, source: src}
 	genCtx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -140,7 +141,6 @@ func run(ctx context.Context, net side, w *load, p profiler) (f Figures, err err
 	if err != nil {
 		return nil, err
 	}
-	freshPeak()
 	before, err := read(net, books)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -175,12 +176,24 @@ func (t *treeNet) publish(payload []byte) error {
 
 // copies are the chunks that came in at all nodes but the broker, those that are
 // gone included: what they were given counts as delivered too.
-func (t *treeNet) copies() (n uint64) {
-	for _, m := range t.members[1:] {
-		c := m.cohort.Counters()
-		n += c[tree.CountDelivered] + c[tree.CountDuplicate]
+func (t *treeNet) copies() uint64 {
+	var n atomic.Uint64
+	t.askAll(func(i int, m *treeMember) {
+		if i > 0 {
+			c := m.cohort.Counters()
+			n.Add(c[tree.CountDelivered] + c[tree.CountDuplicate])
+		}
+	})
+	return n.Load()
+}
+
+// askAll asks all members at the same time, as a busy one answers in its turn only.
+func (t *treeNet) askAll(ask func(i int, m *treeMember)) {
+	var wg sync.WaitGroup
+	for i, m := range t.members {
+		wg.Go(func() { ask(i, m) })
 	}
-	return n
+	wg.Wait()
 }
 
 // asked is how often nodes asked for chunks that did not come (PROTOCOL §8).
@@ -224,9 +237,7 @@ func (t *treeNet) mute(sub int) {
 // shape tells what the tree looks like now.
 func (t *treeNet) shape() Figures {
 	views := make([]tree.View, len(t.members))
-	for i, m := range t.members {
-		views[i] = m.cohort.View()
-	}
+	t.askAll(func(i int, m *treeMember) { views[i] = m.cohort.View() })
 	return shapeOf(views)
 }
 

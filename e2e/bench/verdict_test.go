@@ -74,7 +74,9 @@ func TestClaims(t *testing.T) {
 	}
 	known := map[string]bool{}
 	for _, j := range jobs {
-		known[j.name] = true
+		for _, name := range append(j.with, j.name) {
+			known[name] = true
+		}
 	}
 	for _, c := range theClaims() {
 		if !known[c.workload] || !opponents[c.workload][c.opponent] {

@@ -149,7 +149,7 @@ func (b *bench) once(start func() (side, error), do func(side) (Figures, error))
 }
 
 // turns is how often each workload of several runs on one network of ours.
-const turns = 3
+const turns = 2
 
 // ours starts a network and has it do what the workloads of a group ask for: the one
 // there is, or several in turns, in the other order each time. It returns the figures of
