@@ -110,7 +110,9 @@ func (w *world) idle() {
 	}
 	// An unwanted parent for whom nobody better is found is forgiven after a minute.
 	w.run(w.now+2*int64(IdleFor), nil)
-	well, before := w.unsettled == 0 && w.roomy(), w.sent
+	// Whoever feeds itself in a ring goes on looking for a way out, as does one whom no
+	// Subscribe reaches in time.
+	well, before := w.unsettled == 0 && w.roomy() && w.graph.fed(w), w.sent
 	w.run(w.now+int64(IdleFor), nil)
 	w.stats.idle = w.sent - before
 	if well && w.stats.idle > 0 {

@@ -1,6 +1,9 @@
 package sim
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // graph is the attachments at one moment, and what follows from them. Its slices
 // are used again at each look.
@@ -100,6 +103,13 @@ func (g *graph) spared(w *world) []uint64 {
 		}
 	}
 	return set
+}
+
+// fed says that all live nodes are.
+func (g *graph) fed(w *world) bool {
+	g.build(w)
+	g.spread(w, nil)
+	return !slices.ContainsFunc(w.live, func(i int32) bool { return !g.reached[i] })
 }
 
 // look surveys the graph.

@@ -34,3 +34,18 @@ func TestTinyCohorts(t *testing.T) {
 		}
 	})
 }
+
+// TestOutOfReach: a Subscribe to the broker takes longer than its Ack may. Who cannot
+// get in goes on trying, and that is no fault of a cohort at rest.
+func TestOutOfReach(t *testing.T) {
+	r, err := sim.Run(sim.Config{
+		Seed: 0x4dfb, Nodes: 20, Capacity: 4, Mix: 60, Jitter: 4, RTTSigma: 1.5, Silent: 0.5, Arrivals: 1,
+		RTTMedian: 256 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.InvariantViolations != 0 || r.Islands == 0 {
+		t.Errorf("%d violations %q, %d islands", r.InvariantViolations, r.Detail.Violations, r.Islands)
+	}
+}
