@@ -167,6 +167,31 @@ func TestLateBeforeName(t *testing.T) {
 	m.stop()
 }
 
+// The first chunk of a feed comes late, after the cohort was joined again and before a
+// name that was away is back; and the disk does not have it yet.
+func TestLateOnSlowDisk(t *testing.T) {
+	m := newMachine(t, machine{})
+	closed(t, m.opened("shop", follow.Options{}))
+	one := newObject(t, "one", 13000, "a")
+	m.cohort.publish(alice, one, 0)
+	m.hub.Remove(m.cohort)
+	m.flush()
+	m.cohort = m.join(plane)
+	stalled, free := make(chan struct{}), make(chan struct{})
+	m.store.After(false, func(error) {
+		close(stalled)
+		<-free
+	})
+	<-stalled
+	m.cohort.keep(alice, 0, one.chunks[0])
+	m.cohort.Settle(alice, 0, 1, 1)
+	f := m.opened("shop", follow.Options{})
+	expect(t, f, one)
+	close(free)
+	closed(t, f)
+	m.stop()
+}
+
 // A cohort that is joined again counts what is late from the start: a chunk that came
 // before the follower looked is not taken for one that it knows of.
 func TestLateAfterRejoin(t *testing.T) {

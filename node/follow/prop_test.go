@@ -108,7 +108,8 @@ func (w *world) send(s *sent, owner wire.Owner, lost []int) {
 func (w *world) late(t *rapid.T) {
 	for _, id := range w.order {
 		s := w.all[id]
-		for owner, list := range s.lost {
+		for _, owner := range s.owners { // not the map's order, which rapid cannot repeat
+			list := s.lost[owner]
 			if len(list) == 0 || rapid.Bool().Draw(t, "not this one") {
 				continue
 			}

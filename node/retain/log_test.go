@@ -64,6 +64,32 @@ func TestLogReadsBoth(t *testing.T) {
 	}
 }
 
+// Memory forgets what the disk is too slow to have yet: it can be read all the same.
+func TestLogOfSlowStore(t *testing.T) {
+	s := openStore(t, retain.StoreConfig{FS: vfs.NewMem()})
+	l := newLog(t, s)
+	add(l, alice, 9)
+	flush(t, s)
+	release := stall(s)
+	defer release()
+	want := []uint64{9}
+	for i := range uint64(3000) {
+		want = append(want, i+10)
+	}
+	add(l, alice, want...)
+	if got := kept(t, l.Read, alice, 0, 5000); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%d of %d read", len(got), len(want))
+	}
+	add(l, alice, 4) // late
+	for _, when := range []string{"stalled", "written"} {
+		if first, ok, err := l.First(alice); first != 4 || !ok || err != nil {
+			t.Errorf("%s: first %d, %v, %v", when, first, ok, err)
+		}
+		release()
+		flush(t, s)
+	}
+}
+
 func TestLogWithoutStore(t *testing.T) {
 	l := newLog(t, nil)
 	add(l, alice, 1, 3, 2)

@@ -1,10 +1,12 @@
 package retain
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,6 +59,7 @@ type Store struct {
 
 	mu      sync.Mutex
 	queue   []task
+	written []task           // taken from queue, and not yet to be read from db
 	marks   map[feedKey]mark // to be written
 	waiting int64            // bytes of messages in queue
 	closed  bool
@@ -168,7 +171,7 @@ func (s *Store) Stats() StoreStats {
 
 // Read fills p with messages of owner's feed in the cohort of topic, from index
 // from up to and with to, and returns the first index that it has not looked at.
-// What Put was given a moment ago may not be there yet.
+// What waits to be written is among them.
 func (s *Store) Read(topic wire.Topic, owner wire.Owner, from, to uint64, p *Page) (next uint64, err error) {
 	p.reset()
 	s.life.RLock()
@@ -177,25 +180,58 @@ func (s *Store) Read(topic wire.Topic, owner wire.Owner, from, to uint64, p *Pag
 		return from, errClosed
 	}
 	feed := feedKey{topic, owner}
+	fresh := s.unwritten(&feed, from, to) // before the rest, where they are next
+	defer func() {
+		for i := range fresh {
+			fresh[i].buf.Release()
+		}
+	}()
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: feed.at(kindChunk, from), UpperBound: feed.at(kindChunk, to+1)})
 	if err != nil {
 		return from, fmt.Errorf("retain: read: %w", err)
 	}
 	next = to + 1
-	for ok := it.First(); ok; ok = it.Next() {
-		value, err := it.ValueAndErr()
-		if err != nil {
-			return from, errors.Join(fmt.Errorf("retain: read: %w", err), it.Close())
+	ok, waiting := it.First(), fresh
+	for ok || len(waiting) > 0 {
+		var index uint64
+		var msg []byte
+		if len(waiting) > 0 && (!ok || waiting[0].index < indexOf(it.Key())) {
+			index, msg = waiting[0].index, waiting[0].buf.Msg()
+			waiting = waiting[1:]
+		} else {
+			index = indexOf(it.Key())
+			if msg, err = it.ValueAndErr(); err != nil {
+				return from, errors.Join(fmt.Errorf("retain: read: %w", err), it.Close())
+			}
 		}
-		if index := indexOf(it.Key()); !p.add(index, value) {
+		n := len(p.Chunks)
+		twice := n > 0 && p.Chunks[n-1].Index == index // or written meanwhile
+		if !twice && !p.add(index, msg) {
 			next = index
 			break
 		}
+		ok = ok && (indexOf(it.Key()) > index || it.Next())
 	}
 	if err := it.Close(); err != nil {
 		return from, fmt.Errorf("retain: read: %w", err)
 	}
 	return next, nil
+}
+
+// unwritten are the messages of a feed from index from up to and with to that wait
+// to be written, or are being, in order. Each has a reference, which is the caller's.
+func (s *Store) unwritten(feed *feedKey, from, to uint64) (list []task) {
+	s.mu.Lock()
+	for _, tasks := range [][]task{s.written, s.queue} {
+		for i := range tasks {
+			if t := &tasks[i]; t.buf != nil && t.index >= from && t.index <= to && t.feed == *feed {
+				list = append(list, task{index: t.index, buf: t.buf.Retain()})
+			}
+		}
+	}
+	s.mu.Unlock()
+	slices.SortStableFunc(list, func(a, b task) int { return cmp.Compare(a.index, b.index) })
+	return list
 }
 
 // First is the lowest index of a feed that is kept; false if none is.
@@ -206,18 +242,33 @@ func (s *Store) First(topic wire.Topic, owner wire.Owner) (first uint64, ok bool
 		return 0, false, errClosed
 	}
 	feed := feedKey{topic, owner}
+	first, ok = s.firstUnwritten(&feed)
 	prefix := feed.append(nil, kindChunk)
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: after(prefix)})
 	if err != nil {
 		return 0, false, fmt.Errorf("retain: first: %w", err)
 	}
-	if ok = it.First(); ok {
-		first = indexOf(it.Key())
+	if it.First() && (!ok || indexOf(it.Key()) < first) {
+		first, ok = indexOf(it.Key()), true
 	}
 	if err := it.Close(); err != nil {
 		return 0, false, fmt.Errorf("retain: first: %w", err)
 	}
 	return first, ok, nil
+}
+
+// firstUnwritten is the lowest index of a feed that waits to be written, or is being.
+func (s *Store) firstUnwritten(feed *feedKey) (first uint64, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, tasks := range [][]task{s.written, s.queue} {
+		for i := range tasks {
+			if t := &tasks[i]; t.buf != nil && (!ok || t.index < first) && t.feed == *feed {
+				first, ok = t.index, true
+			}
+		}
+	}
+	return first, ok
 }
 
 // Feeds are the feeds of a cohort of which anything is known, sorted by owner.

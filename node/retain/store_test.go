@@ -155,6 +155,45 @@ func TestStoreAge(t *testing.T) {
 	}
 }
 
+// stall has s write nothing more until release is called.
+func stall(s *retain.Store) (release func()) {
+	stalled, free := make(chan struct{}), make(chan struct{})
+	s.After(false, func(error) {
+		close(stalled)
+		<-free
+	})
+	<-stalled
+	return sync.OnceFunc(func() { close(free) })
+}
+
+// TestUnwritten: what waits to be written is read as what is written, whatever order
+// it came in.
+func TestUnwritten(t *testing.T) {
+	s := openStore(t, retain.StoreConfig{FS: vfs.NewMem()})
+	put(s, alice, 2, 3, 7)
+	release := stall(s)
+	defer release()
+	put(s, alice, 9, 5, 1, 3, 8, 5)
+	put(s, bob, 0, 6)
+	s.Put(wire.Topic{8}, alice, 4, frames.Frame(message(4)), true)
+	for _, when := range []string{"stalled", "written"} {
+		if got := fmt.Sprint(kept(t, storeReader(s, plane), alice, 0, 20)); got != "[1 2 3 5 7 8 9]" {
+			t.Errorf("%s: %s", when, got)
+		}
+		if got := fmt.Sprint(kept(t, storeReader(s, plane), alice, 4, 8)); got != "[5 7 8]" {
+			t.Errorf("%s: 4 to 8: %s", when, got)
+		}
+		if first, ok, err := s.First(plane, alice); first != 1 || !ok || err != nil {
+			t.Errorf("%s: first %d, %v, %v", when, first, ok, err)
+		}
+		if first, ok, err := s.First(plane, bob); first != 0 || !ok || err != nil {
+			t.Errorf("%s: bob's first %d, %v, %v", when, first, ok, err)
+		}
+		release()
+		flush(t, s)
+	}
+}
+
 // What waits for the disk is bounded, other than what somebody waits for.
 func TestStoreQueue(t *testing.T) {
 	s := openStore(t, retain.StoreConfig{FS: vfs.NewMem(), QueueBytes: 1})

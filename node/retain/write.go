@@ -150,6 +150,7 @@ func (s *Store) take(dst []task) (_ []task, marks map[feedKey]mark, end bool) {
 		}
 	}
 	dst = append(dst, s.queue[:n]...)
+	s.written = dst
 	rest := copy(s.queue, s.queue[n:])
 	clear(s.queue[rest:])
 	s.queue = s.queue[:rest]
@@ -173,7 +174,6 @@ func (s *Store) write(tasks []task, marks map[feedKey]mark) {
 		switch {
 		case t.buf != nil:
 			err = errors.Join(err, s.writeMessage(b, t, &r))
-			t.buf.Release()
 		case t.done == nil:
 			err = errors.Join(err, s.writeVoid(b, t))
 		}
@@ -195,11 +195,24 @@ func (s *Store) write(tasks []task, marks map[feedKey]mark) {
 		err = fmt.Errorf("retain: write: %w", err)
 		s.cfg.Log.Error("messages not kept", "err", err)
 	}
+	s.done(tasks)
 	s.kept.Store(int64(s.bytes))
 	s.evict(time.Now())
 	for i := range tasks {
 		if done := tasks[i].done; done != nil {
 			done(err)
+		}
+	}
+}
+
+// done lets the messages of tasks go: they are read from db from now on.
+func (s *Store) done(tasks []task) {
+	s.mu.Lock()
+	s.written = nil
+	s.mu.Unlock()
+	for i := range tasks {
+		if t := &tasks[i]; t.buf != nil {
+			t.buf.Release()
 		}
 	}
 }
