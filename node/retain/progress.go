@@ -106,13 +106,11 @@ func (l *Log) Watch(changed func()) (stop func()) {
 
 // First is the lowest index of owner's feed that is kept; false if none is.
 func (l *Log) First(owner wire.Owner) (first uint64, ok bool, err error) {
+	if l.store != nil {
+		if first, ok, err = l.store.First(l.topic, owner); ok || err != nil {
+			return first, ok, err
+		}
+	}
 	first, ok = l.ring.first(owner)
-	if l.store == nil {
-		return first, ok, nil
-	}
-	stored, found, err := l.store.First(l.topic, owner)
-	if found && (!ok || stored < first) {
-		first, ok = stored, true
-	}
-	return first, ok, err
+	return first, ok, nil
 }
